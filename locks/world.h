@@ -1,0 +1,172 @@
+// world.h — What a lock may observe: the concept World, and nothing else is reachable from a lock.
+// SPDX-License-Identifier: MIT
+//
+// A lock, or the page cache, is written once as `template <World W>` and runs in three worlds:
+//
+//   RealWorld     world_real.h         std::atomic, futex, the processor's pause and clock: the server and the benches
+//   ExploreWorld  sim/explore_world.h  fibres; every atomic operation is a step and a schedule is an input: the tests
+//   MachineWorld  (step 4)             fibres on N simulated cores; an access costs time by cache-line state
+//
+// This header is a specification. It includes no world, so a lock header that includes it knows none either.
+//
+// Memory orders are types: an operation that may not have an order does not compile, the order is always written, and
+// an unoptimised build passes no run-time order to the atomic. The guarantees are those of the C++ memory model.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+
+namespace convoy {
+
+struct Relaxed {};
+struct Acquire {};
+struct Release {};
+struct AcqRel {};
+struct SeqCst {};
+inline constexpr Relaxed relaxed{};
+inline constexpr Acquire acquire{};
+inline constexpr Release release{};
+inline constexpr AcqRel acq_rel{};
+inline constexpr SeqCst seq_cst{};
+
+template <class O>
+concept LoadOrder = std::same_as<O, Relaxed> || std::same_as<O, Acquire> || std::same_as<O, SeqCst>;
+template <class O>
+concept StoreOrder = std::same_as<O, Relaxed> || std::same_as<O, Release> || std::same_as<O, SeqCst>;
+template <class O>
+concept AnyOrder = LoadOrder<O> || StoreOrder<O> || std::same_as<O, AcqRel>;
+
+// A thread of a world: a small dense number that fits into an owner or tail word. The record behind it is type-stable:
+// unpark() of a thread that has ended is harmless.
+struct Thread {
+  std::uint32_t index = 0;
+  friend bool operator==(Thread, Thread) = default;
+};
+
+// A moment that a wait ends at. Made by W::deadline_in(), read by W::expired() and W::park_until() only.
+struct Deadline {
+  std::uint64_t ticks = 0;
+  friend bool operator==(Deadline, Deadline) = default;
+};
+inline constexpr Deadline kNever{~std::uint64_t{0}};
+
+// Where a lock is taken, by the name a profile shows. Made as a constant: `static constexpr Site kSite{"page_fault_map"}`.
+struct Site {
+  const char* name;
+};
+
+// How long W::spin_for() may poll.
+struct SpinLimit {
+  std::uint32_t polls;
+};
+
+// Why W::spin_for() ended.
+enum class Spin : std::uint8_t { kSatisfied, kBudgetSpent };
+
+namespace detail {
+
+struct AlwaysTrue {
+  template <class T>
+  bool operator()(const T&) const {
+    return true;
+  }
+};
+
+template <class A, class T>
+concept AtomicOf = requires(A a, const A ca, T v) {
+  requires !std::copyable<A>;
+  { ca.load(relaxed) } -> std::same_as<T>;
+  { ca.load(acquire) } -> std::same_as<T>;
+  { a.store(v, release) } -> std::same_as<void>;
+  { a.exchange(v, acq_rel) } -> std::same_as<T>;
+  { a.compare_exchange(v, v, acquire) } -> std::same_as<bool>;  // strong; on failure the first argument has the value
+  requires !requires { ca.load(); };                            // no default order
+  requires !requires { ca.load(release); };                     // no nonsense order
+};
+
+template <class A, class T>
+concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
+  { a.fetch_add(v, acquire) } -> std::same_as<T>;
+  { a.fetch_sub(v, release) } -> std::same_as<T>;
+  { a.fetch_or(v, acquire) } -> std::same_as<T>;
+  { a.fetch_and(v, release) } -> std::same_as<T>;
+};
+
+}  // namespace detail
+
+// What a lock may observe. Every member is static.
+//
+//   Atomic<T>          load, store, exchange, compare_exchange, fetch_*; one step of a schedule
+//   Plain<T>           data that a lock guards: converts from and to T; a race on it is a defect that ExploreWorld reports
+//   SpinLock           the internal lock of a bucket or wait list: lock(), unlock(); never held across a park
+//   NoPreempt          a scope in which the thread keeps its core where the world can promise that; RealWorld collects the
+//                      unparks of the scope and issues them at the outermost end, so that no system call is made under a SpinLock
+//   Counters           the events of one lock class: add(event), total(event); never a step, never a cost
+//   self()             the calling thread
+//   await(a, o, p)     spins until p(a.load(o)); returns that value
+//   spin_for(a,o,p,l)  the same, at most l.polls polls; says why it ended
+//   prepare_park()     forgets older wakes: the kernel's set_current_state(). The caller then re-tests what it waits for, and
+//   park()             sleeps unless an unpark came since prepare_park(); may return spuriously
+//   park_until(d)      the same, but not beyond d; false when d has passed
+//   unpark(t)          ends t's sleep, or the one it is about to begin; true if there was one. Orders nothing: what the
+//                      sleeper must see is published by an atomic of the lock
+//   deadline_in(ns), expired(d)   a lock asks whether time is up, it never reads a clock
+//   ordinal(object)    a number to hash: its address in RealWorld, never an address in a simulated world
+//   at(site)           names the call site of the thread's next acquisition
+//   kWaitQueues        number of hashed wait queues of a lock class, a power of two: 256 as in the kernel; 1 in
+//                      ExploreWorld, where every two locks are to collide
+//   panic(text)        misuse, or a broken invariant: does not return
+template <class W>
+concept World = requires(typename W::template Atomic<std::uint32_t>& word,
+                         const typename W::template Atomic<std::uint32_t>& const_word,
+                         typename W::template Plain<int>& plain, typename W::SpinLock& spin_lock,
+                         typename W::Counters& counters, Thread thread, Deadline deadline, const void* object,
+                         const Site& site, const char* text) {
+  requires detail::AtomicIntegerOf<typename W::template Atomic<std::uint32_t>, std::uint32_t>;
+  requires detail::AtomicIntegerOf<typename W::template Atomic<std::uint64_t>, std::uint64_t>;
+  requires detail::AtomicOf<typename W::template Atomic<void*>, void*>;
+  { static_cast<int>(plain) } -> std::same_as<int>;
+  plain = 1;
+  spin_lock.lock();
+  spin_lock.unlock();
+  typename W::NoPreempt;
+  counters.add(0u);
+  { counters.total(0u) } -> std::same_as<std::uint64_t>;
+  { W::self() } -> std::same_as<Thread>;
+  { W::await(const_word, acquire, detail::AlwaysTrue{}) } -> std::same_as<std::uint32_t>;
+  { W::spin_for(const_word, relaxed, detail::AlwaysTrue{}, SpinLimit{1}) } -> std::same_as<Spin>;
+  W::prepare_park();
+  W::park();
+  { W::park_until(deadline) } -> std::same_as<bool>;
+  { W::unpark(thread) } -> std::same_as<bool>;
+  { W::deadline_in(std::uint64_t{1}) } -> std::same_as<Deadline>;
+  { W::expired(deadline) } -> std::same_as<bool>;
+  { W::ordinal(object) } -> std::same_as<std::uint64_t>;
+  W::at(site);
+  requires (W::kWaitQueues & (W::kWaitQueues - 1)) == 0;
+  W::panic(text);
+};
+
+// A world as the page cache, workloads and tests see it; never for locks.
+//
+//   touch(p, n, w)  the cost of reading (w false) or writing (w true) n bytes at p that a simulated world does not execute;
+//                   nothing in RealWorld, where the bytes are really touched
+//   coin(n)         a number from 0 to n - 1: by a generator, or by the schedule's choice
+//   require(c, t)   what a test claims: reports t and ends the run when c is false
+//   witness(t)      something that a test must see happen in some schedule; for ExploreWorld to remember
+template <class W>
+concept Host = World<W> && requires(const void* pointer, std::size_t bytes, bool write, bool claim, const char* text) {
+  W::touch(pointer, bytes, write);
+  { W::coin(2u) } -> std::same_as<std::uint32_t>;
+  W::require(claim, text);
+  W::witness(text);
+};
+
+// Written here once, because clang 14 wants every keyword of `typename W::template Atomic<T>`.
+template <class W, class T>
+using Atomic = typename W::template Atomic<T>;
+template <class W, class T>
+using Plain = typename W::template Plain<T>;
+
+}  // namespace convoy

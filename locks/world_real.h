@@ -1,0 +1,404 @@
+// world_real.h — The world of real threads: std::atomic, futex, the processor's pause, the monotonic clock.
+// SPDX-License-Identifier: MIT
+//
+// What it cannot do as a kernel does: it cannot keep a thread on its core (NoPreempt only keeps system calls out of a
+// SpinLock), and a thread that holds a spinning lock may lose its core at any moment.
+#pragma once
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <vector>
+
+#include "events.h"
+#include "world.h"
+
+namespace convoy {
+
+// What a thread pool wants to know of a thread of its own. Called by that thread, outside of every SpinLock.
+struct ParkHooks {
+  void (*about_to_park)(void* context) = nullptr;  // it will sleep on a policy lock now
+  void (*resumed)(void* context) = nullptr;        // it woke
+  void* context = nullptr;
+};
+
+class RealWorld {
+  struct Record;
+
+ public:
+  static constexpr std::size_t kWaitQueues = 256;
+  static constexpr std::size_t kMaxThreads = 16384;
+  static constexpr std::size_t kMaxClasses = 64;
+
+  template <class T>
+  class Atomic {
+   public:
+    constexpr Atomic(T value = T{}) : value_(value) {}
+    Atomic(const Atomic&) = delete;
+    Atomic& operator=(const Atomic&) = delete;
+
+    template <LoadOrder O>
+    T load(O) const {
+      return value_.load(std_order(O{}));
+    }
+    template <StoreOrder O>
+    void store(T v, O) {
+      value_.store(v, std_order(O{}));
+    }
+    template <AnyOrder O>
+    T exchange(T v, O) {
+      return value_.exchange(v, std_order(O{}));
+    }
+    template <AnyOrder O>
+    bool compare_exchange(T& expected, T desired, O) {
+      return value_.compare_exchange_strong(expected, desired, std_order(O{}), std::memory_order_relaxed);
+    }
+    template <AnyOrder O>
+    T fetch_add(T v, O) {
+      return value_.fetch_add(v, std_order(O{}));
+    }
+    template <AnyOrder O>
+    T fetch_sub(T v, O) {
+      return value_.fetch_sub(v, std_order(O{}));
+    }
+    template <AnyOrder O>
+    T fetch_or(T v, O) {
+      return value_.fetch_or(v, std_order(O{}));
+    }
+    template <AnyOrder O>
+    T fetch_and(T v, O) {
+      return value_.fetch_and(v, std_order(O{}));
+    }
+
+   private:
+    std::atomic<T> value_;
+  };
+
+  template <class T>
+  class Plain {
+   public:
+    constexpr Plain(T value = T{}) : value_(value) {}
+    Plain& operator=(T value) {
+      value_ = value;
+      return *this;
+    }
+    operator T() const { return value_; }
+    T operator->() const { return value_; }
+
+   private:
+    T value_;
+  };
+
+  // Test-and-test-and-set for a short while, then futex: 0 free, 1 locked, 2 locked and perhaps waited for (Drepper,
+  // "Futexes Are Tricky", mutex2). With more threads than cores a preempted holder must not cost its waiters their time slices.
+  class SpinLock {
+   public:
+    void lock() {
+      std::uint32_t free = 0;
+      if (!word_.compare_exchange_strong(free, 1, std::memory_order_acquire, std::memory_order_relaxed)) lock_slow();
+    }
+    void unlock() {
+      if (word_.exchange(0, std::memory_order_release) == 2) futex_wake(word_, 1);
+    }
+
+   private:
+    [[gnu::noinline]] void lock_slow() {
+      // A bucket lock is held for some 50 ns; 100 polls are about 2 us (AMD EPYC, 2026).
+      for (int polls = 0; polls < 100; ++polls) {
+        std::uint32_t free = 0;
+        if (word_.load(std::memory_order_relaxed) == 0 &&
+            word_.compare_exchange_weak(free, 1, std::memory_order_acquire, std::memory_order_relaxed)) {
+          return;
+        }
+        pause();
+      }
+      while (word_.exchange(2, std::memory_order_acquire) != 0) futex_wait(word_, 2, kNever);
+    }
+    std::atomic<std::uint32_t> word_{0};
+  };
+
+  class NoPreempt {
+   public:
+    NoPreempt() : record_(enter_no_preempt()) {}
+    ~NoPreempt() { leave_no_preempt(record_); }
+    NoPreempt(const NoPreempt&) = delete;
+    NoPreempt& operator=(const NoPreempt&) = delete;
+
+   private:
+    Record& record_;
+  };
+
+  class Counters {
+   public:
+    Counters() : id_(take_class()) {}
+    ~Counters() { give_class(id_); }
+    Counters(const Counters&) = delete;
+    Counters& operator=(const Counters&) = delete;
+    void add(std::uint32_t event) { count(id_, event); }
+    std::uint64_t total(std::uint32_t event) const { return sum(id_, event); }
+
+   private:
+    std::size_t id_;
+  };
+
+  static Thread self() { return record().thread; }
+
+  template <class A, LoadOrder O, class Predicate>
+  static auto await(const A& word, O order, Predicate predicate) {
+    const std::uint32_t yield_after = tuning().yield_after.load(std::memory_order_relaxed);
+    for (std::uint32_t polls = 0;; ++polls) {
+      const auto value = word.load(order);
+      if (predicate(value)) return value;
+      if (polls < yield_after) {
+        pause();
+      } else {
+        sched_yield();
+      }
+    }
+  }
+
+  template <class A, LoadOrder O, class Predicate>
+  static Spin spin_for(const A& word, O order, Predicate predicate, SpinLimit limit) {
+    for (std::uint32_t polls = 0; polls < limit.polls; ++polls) {
+      if (predicate(word.load(order))) return Spin::kSatisfied;
+      pause();
+    }
+    return Spin::kBudgetSpent;
+  }
+
+  // The park word: kRunning → kPrepared → kAsleep → kRunning. prepare and unpark are read-modify-writes of one word, so
+  // whichever comes second sees what its thread did before the first.
+  static void prepare_park() { record().park_word.exchange(kPrepared, std::memory_order_acq_rel); }
+
+  static void park() { park_until(kNever); }
+
+  static bool park_until(Deadline deadline) {
+    Record& me = record();
+    std::uint32_t word = kPrepared;
+    if (!me.park_word.compare_exchange_strong(word, kAsleep, std::memory_order_acq_rel, std::memory_order_acquire)) return true;
+    if (me.hooks.about_to_park != nullptr) me.hooks.about_to_park(me.hooks.context);
+    bool in_time = true;
+    while (me.park_word.load(std::memory_order_acquire) == kAsleep && in_time) {
+      in_time = futex_wait(me.park_word, kAsleep, deadline);
+    }
+    if (!in_time) in_time = me.park_word.exchange(kRunning, std::memory_order_acq_rel) == kRunning;
+    if (me.hooks.resumed != nullptr) me.hooks.resumed(me.hooks.context);
+    return in_time;
+  }
+
+  static bool unpark(Thread thread) {
+    Record& target = *registry().find(thread);
+    const std::uint32_t word = target.park_word.exchange(kRunning, std::memory_order_acq_rel);
+    if (word == kAsleep) {
+      Record& me = record();
+      if (me.no_preempt_depth == 0) {
+        futex_wake(target.park_word, 1);
+      } else {
+        if (me.unparks_held == me.held.size()) issue_unparks(me);
+        me.held[me.unparks_held++] = &target;
+      }
+    }
+    return word != kRunning;
+  }
+
+  static Deadline deadline_in(std::uint64_t ns) { return Deadline{now_ns() + ns}; }
+  static bool expired(Deadline deadline) { return deadline != kNever && now_ns() >= deadline.ticks; }
+
+  static std::uint64_t ordinal(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
+
+  static void at(const Site& site) { record().site = &site; }
+
+  [[noreturn]] static void panic(const char* text) {
+    std::fprintf(stderr, "panic: %s\n", text);
+    std::abort();
+  }
+
+  // Host
+  static void touch(const void*, std::size_t, bool) {}
+  static std::uint32_t coin(std::uint32_t n) {
+    Record& me = record();
+    me.random = me.random * 6364136223846793005 + 1442695040888963407;  // Knuth's MMIX generator
+    return static_cast<std::uint32_t>(((me.random >> 32) * n) >> 32);
+  }
+  static void require(bool claim, const char* text) {
+    if (!claim) panic(text);
+  }
+  static void witness(const char*) {}
+
+  // What users may set; see the server's settings.
+  struct Tuning {
+    // Polls of await() before it yields the core between polls: about 2 us of pause on an AMD EPYC, some wake-ups' worth.
+    std::atomic<std::uint32_t> yield_after{100};
+  };
+  static Tuning& tuning() {
+    static Tuning tuning;
+    return tuning;
+  }
+
+  // Sets the calling thread's hooks; they stay until the thread ends or sets others.
+  static void set_park_hooks(const ParkHooks& hooks) { record().hooks = hooks; }
+
+ private:
+  static constexpr std::uint32_t kRunning = 0, kPrepared = 1, kAsleep = 2;
+
+  static constexpr std::memory_order std_order(Relaxed) { return std::memory_order_relaxed; }
+  static constexpr std::memory_order std_order(Acquire) { return std::memory_order_acquire; }
+  static constexpr std::memory_order std_order(Release) { return std::memory_order_release; }
+  static constexpr std::memory_order std_order(AcqRel) { return std::memory_order_acq_rel; }
+  static constexpr std::memory_order std_order(SeqCst) { return std::memory_order_seq_cst; }
+
+  // One per thread that ever lived at the same time, recycled, never freed: an unpark may come after its thread has gone.
+  struct alignas(64) Record {
+    std::atomic<std::uint32_t> park_word{kRunning};
+    Thread thread;
+    std::uint32_t no_preempt_depth = 0;
+    std::uint32_t unparks_held = 0;
+    std::array<Record*, 16> held{};
+    const Site* site = nullptr;
+    std::uint64_t random = 0;
+    ParkHooks hooks;
+    // Written by the record's thread only, read by anyone.
+    std::atomic<std::uint64_t> events[kMaxClasses][kEventCount] = {};
+  };
+
+  class Registry {
+   public:
+    Record* take() {
+      const std::lock_guard guard(mutex_);
+      if (!free_.empty()) {
+        Record* record = free_.back();
+        free_.pop_back();
+        return record;
+      }
+      const std::size_t index = count_.load(std::memory_order_relaxed);
+      if (index == kMaxThreads) panic("more than 16384 threads at a time use locks");
+      auto* record = new Record;
+      record->thread = Thread{static_cast<std::uint32_t>(index)};
+      record->random = index;
+      records_[index].store(record, std::memory_order_release);
+      count_.store(index + 1, std::memory_order_release);
+      return record;
+    }
+    void give(Record* record) {
+      record->hooks = {};
+      const std::lock_guard guard(mutex_);
+      free_.push_back(record);
+    }
+    Record* find(Thread thread) { return records_[thread.index].load(std::memory_order_acquire); }
+
+    std::size_t take_class() {
+      const std::lock_guard guard(mutex_);
+      for (std::size_t id = 0; id < kMaxClasses; ++id) {
+        if (!class_taken_[id]) {
+          class_taken_[id] = true;
+          return id;
+        }
+      }
+      panic("more than 64 lock classes at a time");
+    }
+    // Requires: no thread counts for the class any more.
+    void give_class(std::size_t id) {
+      const std::lock_guard guard(mutex_);
+      for (std::size_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
+        for (auto& counter : records_[i].load(std::memory_order_relaxed)->events[id]) counter.store(0, std::memory_order_relaxed);
+      }
+      class_taken_[id] = false;
+    }
+    std::uint64_t total(std::size_t id, std::uint32_t event) {
+      std::uint64_t sum = 0;
+      const std::size_t count = count_.load(std::memory_order_acquire);
+      for (std::size_t i = 0; i < count; ++i) {
+        sum += records_[i].load(std::memory_order_relaxed)->events[id][event].load(std::memory_order_relaxed);
+      }
+      return sum;
+    }
+
+   private:
+    std::mutex mutex_;
+    std::vector<Record*> free_;
+    std::array<bool, kMaxClasses> class_taken_{};
+    std::atomic<std::size_t> count_{0};
+    std::array<std::atomic<Record*>, kMaxThreads> records_{};
+  };
+
+  static Registry& registry() {
+    static Registry& registry = *new Registry;  // never destroyed: threads may end after main
+    return registry;
+  }
+
+  static Record& record() {
+    if (current_ == nullptr) [[unlikely]] current_ = take_record();
+    return *current_;
+  }
+  [[gnu::noinline]] static Record* take_record() {
+    struct Returner {
+      Record* record = nullptr;
+      ~Returner() {
+        current_ = nullptr;
+        registry().give(record);
+      }
+    };
+    static thread_local Returner returner;
+    returner.record = registry().take();
+    return returner.record;
+  }
+
+  static void count(std::size_t class_id, std::uint32_t event) {
+    auto& counter = record().events[class_id][event];
+    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  static std::size_t take_class() { return registry().take_class(); }
+  static void give_class(std::size_t id) { registry().give_class(id); }
+  static std::uint64_t sum(std::size_t class_id, std::uint32_t event) { return registry().total(class_id, event); }
+
+  static Record& enter_no_preempt() {
+    Record& me = record();
+    ++me.no_preempt_depth;
+    return me;
+  }
+  static void leave_no_preempt(Record& me) {
+    if (--me.no_preempt_depth == 0 && me.unparks_held != 0) issue_unparks(me);
+  }
+  static void issue_unparks(Record& me) {
+    for (std::uint32_t i = 0; i < me.unparks_held; ++i) futex_wake(me.held[i]->park_word, 1);
+    me.unparks_held = 0;
+  }
+
+  static void pause() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb");
+#endif
+  }
+
+  static std::uint64_t now_ns() {
+    timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
+  }
+
+  // Sleeps while word == value; false when the deadline has passed. May return spuriously.
+  static bool futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, Deadline deadline) {
+    timespec until{static_cast<time_t>(deadline.ticks / 1'000'000'000), static_cast<long>(deadline.ticks % 1'000'000'000)};
+    syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, value, deadline == kNever ? nullptr : &until, nullptr,
+            FUTEX_BITSET_MATCH_ANY);
+    return !expired(deadline);
+  }
+  static void futex_wake(std::atomic<std::uint32_t>& word, int count) {
+    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
+  }
+
+  static inline constinit thread_local Record* current_ = nullptr;
+};
+
+}  // namespace convoy

@@ -1,0 +1,56 @@
+// acceptor.h — The listening socket: accepts clients and deals them to the loops in turn.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <asio/ip/tcp.hpp>
+#include <asio/steady_timer.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/result.h"
+#include "server/event_loop.h"
+
+namespace convoy {
+
+// Runs on the first loop. An accept that fails for want of descriptors or memory pauses for kPause: the listening
+// socket stays readable then, and without the pause the loop would spin.
+class Acceptor {
+ public:
+  static constexpr int kBacklog = 4096;  // bursts of clients must not run into SYN retries of 1 s
+  static constexpr std::chrono::milliseconds kPause{100};
+  static constexpr int kAcceptsInARow = 64;  // before the loop looks at its connections again
+
+  // Binds and listens. `host` is a name or an address; port 0 takes any free one. Error: the system's text.
+  static Result<std::unique_ptr<Acceptor>> listen(std::vector<EventLoop*> loops, const std::string& host,
+                                                  std::uint16_t port);
+
+  // Starts accepting. Before the loops run.
+  void start();
+
+  // Closes the listening socket. On the first loop's thread, or when no loop runs.
+  void close();
+
+  std::uint16_t port() const { return port_; }
+  std::uint64_t accepted() const { return accepted_.load(std::memory_order_relaxed); }
+  std::uint64_t failed() const { return failed_.load(std::memory_order_relaxed); }
+
+ private:
+  explicit Acceptor(std::vector<EventLoop*> loops);
+  void wait();
+  void accept_some();
+  void pause();
+
+  const std::vector<EventLoop*> loops_;
+  asio::ip::tcp::acceptor socket_;
+  asio::steady_timer pause_timer_;
+  std::uint16_t port_ = 0;
+  std::size_t next_loop_ = 0;
+  std::atomic<std::uint64_t> accepted_{0};  // numbers only, written by the loop; relaxed
+  std::atomic<std::uint64_t> failed_{0};
+};
+
+}  // namespace convoy

@@ -1,0 +1,133 @@
+// control.cc — Control pages as JSON and text.
+// SPDX-License-Identifier: MIT
+#include "server/control.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "common/lock_report.h"
+#include "common/process_cpu.h"
+#include "common/version.h"
+
+namespace convoy {
+namespace {
+
+TextAnswer json_answer(const Json& json, int status = 200) {
+  TextAnswer answer;
+  answer.status = status;
+  answer.content_type = "application/json";
+  // Bytes that are no UTF-8 (in a path) are replaced: a control page always answers.
+  answer.body = json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+  return answer;
+}
+
+Json describe_setting(const Setting& setting) {
+  return Json{{"value", setting.get()},
+              {"default", setting.default_text},
+              {"allowed", setting.allowed_text},
+              {"live", setting.when == When::kLive},
+              {"sentence", setting.sentence}};
+}
+
+TextAnswer method_not_allowed(std::string_view allow) {
+  TextAnswer answer = plain_answer(405, fmt::format("this page takes {}", allow));
+  answer.allow = allow;
+  return answer;
+}
+
+}  // namespace
+
+Control::Control(ServerSetup& setup, std::function<ServerNumbers()> numbers)
+    : setup_(setup), numbers_(std::move(numbers)) {}
+
+std::optional<TextAnswer> Control::answer(const Request& request, std::string_view path) {
+  static constexpr std::string_view kPrefix = "config/";
+  const bool reads = request.method == Method::kGet || request.method == Method::kHead;
+  const bool one_setting = path.substr(0, kPrefix.size()) == kPrefix;
+  if (one_setting) {
+    const auto name = path.substr(kPrefix.size());
+    if (request.method == Method::kPut) return change_setting(name, request.body);
+    return reads ? show_setting(name) : method_not_allowed("GET, HEAD, PUT");
+  }
+  if (path != "locks" && path != "server-status" && path != "config") return std::nullopt;
+  if (!reads) return method_not_allowed("GET, HEAD");
+  if (path == "locks") return show_locks();
+  return path == "config" ? show_config() : show_status(request);
+}
+
+double Control::now_s() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+}
+
+TextAnswer Control::show_locks() {
+  LockReport report;
+  report.server.version = version_text();
+  report.uptime_s = now_s();
+  report.transactions = numbers_().requests;
+  const ProcessCpu cpu = own_cpu();
+  report.cpu = {cpu.user_s, cpu.sys_s, cpu.context_switches};
+  {
+    const std::lock_guard guard(mutex_);
+    report.config = setup_.settings.values();
+    report.classes = setup_.locks.report();
+  }
+  return json_answer(to_json(report));
+}
+
+TextAnswer Control::show_status(const Request& request) {
+  const auto query = request.target.find('?');
+  const bool automatic = query != std::string::npos && request.target.compare(query, 5, "?auto") == 0;
+  TextAnswer answer;
+  answer.body = server_status_text(numbers_(), now_s(), own_cpu());
+  if (!automatic) {
+    answer.content_type = "text/html; charset=utf-8";
+    answer.body = fmt::format("<!doctype html>\n<title>Convoy status</title>\n<pre>\n{}</pre>\n", answer.body);
+  }
+  return answer;
+}
+
+TextAnswer Control::show_config() {
+  const std::lock_guard guard(mutex_);
+  Json all = Json::object();
+  for (const Setting& setting : setup_.settings) all[setting.key] = describe_setting(setting);
+  return json_answer(all);
+}
+
+TextAnswer Control::show_setting(std::string_view name) {
+  const std::lock_guard guard(mutex_);
+  const Setting* const setting = setup_.settings.find(name);
+  if (setting == nullptr) return plain_answer(404, setup_.settings.get(name).error().message);
+  Json json{{"name", setting->key}};
+  json.update(describe_setting(*setting));
+  return json_answer(json);
+}
+
+TextAnswer Control::change_setting(std::string_view name, std::string_view body) {
+  const double asked_s = now_s();
+  if (!body.empty() && body.back() == '\n') body.remove_suffix(1);
+  if (!body.empty() && body.back() == '\r') body.remove_suffix(1);
+  const std::lock_guard guard(mutex_);
+  Settings& settings = setup_.settings;
+  Setting* const setting = settings.find(name);
+  if (setting == nullptr) return plain_answer(404, settings.get(name).error().message);
+  const std::string from = setting->get();
+  if (const auto done = settings.set_live(name, body); !done) {
+    return plain_answer(setting->when == When::kStart ? 409 : 400, done.error().message);
+  }
+  if (const auto done = setup_.locks.apply(setup_.config); !done) {
+    (void)setting->set(from);  // it was accepted before
+    return plain_answer(503, done.error().message);
+  }
+  // A knob is in force as soon as it is stored: nothing has to drain.
+  const double done_s = now_s();
+  return json_answer(Json{{"name", setting->key},
+                          {"from", from},
+                          {"to", setting->get()},
+                          {"asked_s", asked_s},
+                          {"drained_s", done_s},
+                          {"done_s", done_s}});
+}
+
+}  // namespace convoy

@@ -1,0 +1,89 @@
+// http_service.cc — Answering, sending, receiving once more.
+// SPDX-License-Identifier: MIT
+#include "server/http_service.h"
+
+#include <cerrno>
+
+#include "server/event_loop.h"
+
+namespace convoy {
+
+void HttpService::run(Connection& connection, std::uint32_t worker, WorkerPool& pool) {
+  WorkerState& state = states_[worker];
+  for (int answered = 0;; ++answered) {
+    if (connection.out.active() && send_answer(connection) == Turn::kGivenBack) return;
+    if (answered == kBurst) return pool.submit(connection);
+    if (next_request(connection, state) == Turn::kGivenBack) return;
+  }
+}
+
+// Sends the answer in `out`, window by window. Afterwards the connection is ready for its next request, or given back.
+HttpService::Turn HttpService::send_answer(Connection& connection) {
+  Outgoing& out = connection.out;
+  for (;;) {
+    switch (out.send(connection.fd)) {
+      case Outgoing::Progress::kBlocked:
+        connection.loop.await_room(connection);
+        return Turn::kGivenBack;
+      case Outgoing::Progress::kBroken:
+        connection.loop.discard(connection);
+        return Turn::kGivenBack;
+      case Outgoing::Progress::kSent:
+        break;
+    }
+    if (!out.wants_window()) break;
+    // The head has promised more than the file can give now: only closing tells the client.
+    if (!out.map_window()) {
+      connection.loop.discard(connection);
+      return Turn::kGivenBack;
+    }
+  }
+  out.reset();
+  return Turn::kGoOn;
+}
+
+// Prepares the answer to the next request, receiving once when none is complete.
+HttpService::Turn HttpService::next_request(Connection& connection, WorkerState& state) {
+  using Outcome = HttpParser::Outcome;
+  if (!connection.keep_open) {
+    connection.start_lingering();
+    connection.loop.await_end(connection);
+    return Turn::kGivenBack;
+  }
+  if (connection.outcome == Outcome::kNeedMore) connection.parse();
+  if (connection.outcome == Outcome::kNeedMore) {
+    const long n = connection.receive();
+    if (n == 0 || (n < 0 && errno != EAGAIN)) {
+      connection.loop.discard(connection);
+      return Turn::kGivenBack;
+    }
+    if (n > 0) connection.parse();
+    if (connection.outcome == Outcome::kNeedMore) {
+      connection.loop.await_request(connection);
+      return Turn::kGivenBack;
+    }
+  }
+  if (connection.outcome == Outcome::kRequest) {
+    connection.keep_open =
+        handler_.answer(connection.parser.request(), stopping_.load(std::memory_order_relaxed), state, connection.out);
+  } else {
+    handler_.refuse(connection.parser.error(), state, connection.out);
+    connection.keep_open = false;
+  }
+  connection.outcome = Outcome::kNeedMore;
+  return Turn::kGoOn;
+}
+
+std::uint64_t HttpService::requests() const {
+  std::uint64_t sum = 0;
+  for (const WorkerState& state : states_) sum += state.requests.value();
+  return sum;
+}
+
+std::uint64_t HttpService::bytes() const {
+  std::uint64_t sum = 0;
+  for (const WorkerState& state : states_) sum += state.bytes.value();
+  return sum;
+}
+
+}  // namespace convoy

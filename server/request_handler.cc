@@ -1,0 +1,83 @@
+// request_handler.cc — Files, control pages, refusals.
+// SPDX-License-Identifier: MIT
+#include "server/request_handler.h"
+
+#include <utility>
+
+#include "server/url_path.h"
+
+namespace convoy {
+namespace {
+
+std::string_view detail_of(int status) {
+  switch (status) {
+    case 403:
+      return "this path is not served";
+    case 404:
+      return "no such file";
+    case 503:
+      return "too many open files";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+bool RequestHandler::answer(const Request& request, bool server_stops, WorkerState& state, Outgoing& out) const {
+  out.reset();
+  const Persistence persistence = persistence_of(request, server_stops);
+  const bool keep = persistence != Persistence::kClose;
+  const bool head_only = request.method == Method::kHead;
+  std::optional<TextAnswer> text;
+  if (!url_to_path(request.target, state.path)) {
+    text = plain_answer(400, "a path that cannot be decoded or leaves the root");
+  } else if (control_ && (text = control_(request, state.path))) {
+    write_text(out.head(), *text, persistence, head_only);
+    return keep;
+  } else if (request.method != Method::kGet && !head_only) {
+    text = plain_answer(405, "files take GET and HEAD");
+    text->allow = "GET, HEAD";
+  } else {
+    text = answer_file(request, persistence, state, out);
+  }
+  if (text) {
+    out.reset();
+    write_text(out.head(), *text, persistence, head_only);
+    state.bytes.add(head_only ? 0 : text->body.size());
+  }
+  state.requests.add(1);
+  return keep;
+}
+
+// Returns the refusal, or nothing when `out` holds the file's head and its first window.
+std::optional<TextAnswer> RequestHandler::answer_file(const Request& request, Persistence persistence,
+                                                      WorkerState& state, Outgoing& out) const {
+  FoundFile found = docroot_.find(state.path, state.memo);
+  for (int attempt = 0;; ++attempt) {
+    if (found.file == nullptr) return plain_answer(found.status, detail_of(found.status));
+    if (request.method == Method::kHead) break;
+    out.set_file(found.file);
+    if (auto mapped = out.map_window(); mapped) {
+      state.bytes.add(found.file->size());
+      break;
+    } else if (attempt == 1) {
+      return plain_answer(500, mapped.error().message);
+    }
+    // A file that was cut short since it was opened: look at the disk again, once.
+    found = docroot_.find_again(state.path, state.memo);
+  }
+  write_file_head(out.head(), *found.file, persistence);
+  return std::nullopt;
+}
+
+void RequestHandler::refuse(const ParseError& error, WorkerState& state, Outgoing& out) const {
+  out.reset();
+  TextAnswer text = plain_answer(error.status, error.reason);
+  if (error.status == 405) text.allow = "GET, HEAD, PUT";
+  state.requests.add(1);
+  state.bytes.add(text.body.size());
+  write_text(out.head(), text, Persistence::kClose, false);
+}
+
+}  // namespace convoy

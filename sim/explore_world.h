@@ -1,0 +1,250 @@
+// explore_world.h — The world of the explorer: an atomic operation is a step, what the schedule decides is a choice.
+// SPDX-License-Identifier: MIT
+//
+// Executed with sequential consistency; what an order does not promise is found as a data race on Plain data (explorer.h).
+// A park may return spuriously once per schedule, a deadline may pass at any moment, and once passed it stays passed.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "locks/events.h"
+#include "locks/world.h"
+#include "sim/explorer.h"
+
+namespace convoy {
+
+class ExploreWorld {
+  static Explorer& explorer() { return Explorer::current(); }
+  template <class O>
+  static constexpr bool acquires(O) {
+    return std::is_same_v<O, Acquire> || std::is_same_v<O, AcqRel> || std::is_same_v<O, SeqCst>;
+  }
+  template <class O>
+  static constexpr bool releases(O) {
+    return std::is_same_v<O, Release> || std::is_same_v<O, AcqRel> || std::is_same_v<O, SeqCst>;
+  }
+  template <class T>
+  static std::string show(T value) {
+    if constexpr (std::is_pointer_v<T>) {
+      return value == nullptr ? "null" : fmt::format("object {:x}", explorer().ordinal(value));
+    } else {
+      return fmt::format("{}", value);
+    }
+  }
+
+ public:
+  static constexpr std::size_t kWaitQueues = 1;
+
+  template <class T>
+  class Atomic {
+   public:
+    Atomic(T value = T{}) : value_(value) { explorer().constructed(this); }
+    ~Atomic() { explorer().destroyed(this); }
+    Atomic(const Atomic&) = delete;
+    Atomic& operator=(const Atomic&) = delete;
+
+    template <LoadOrder O>
+    T load(O order, Loc loc = Loc::here()) const {
+      explorer().step();
+      return read(order, loc, "load");
+    }
+    template <StoreOrder O>
+    void store(T value, O order, Loc loc = Loc::here()) {
+      explorer().step();
+      explorer().atomic_write(this, releases(order), loc);
+      note(loc, "store", value_, value);
+      value_ = value;
+    }
+    template <AnyOrder O>
+    T exchange(T value, O order, Loc loc = Loc::here()) {
+      return modify(order, loc, "exchange", [value](T) { return value; });
+    }
+    template <AnyOrder O>
+    bool compare_exchange(T& expected, T desired, O order, Loc loc = Loc::here()) {
+      explorer().step();
+      if (value_ != expected) {
+        expected = read(relaxed, loc, "compare_exchange fails");
+        return false;
+      }
+      explorer().atomic_rmw(this, acquires(order), releases(order), loc);
+      note(loc, "compare_exchange", value_, desired);
+      value_ = desired;
+      return true;
+    }
+    template <AnyOrder O>
+    T fetch_add(T operand, O order, Loc loc = Loc::here()) {
+      return modify(order, loc, "fetch_add", [operand](T v) { return static_cast<T>(v + operand); });
+    }
+    template <AnyOrder O>
+    T fetch_sub(T operand, O order, Loc loc = Loc::here()) {
+      return modify(order, loc, "fetch_sub", [operand](T v) { return static_cast<T>(v - operand); });
+    }
+    template <AnyOrder O>
+    T fetch_or(T operand, O order, Loc loc = Loc::here()) {
+      return modify(order, loc, "fetch_or", [operand](T v) { return static_cast<T>(v | operand); });
+    }
+    template <AnyOrder O>
+    T fetch_and(T operand, O order, Loc loc = Loc::here()) {
+      return modify(order, loc, "fetch_and", [operand](T v) { return static_cast<T>(v & operand); });
+    }
+
+   private:
+    friend ExploreWorld;
+    template <class O>
+    T read(O order, Loc loc, const char* operation) const {
+      explorer().atomic_read(this, acquires(order), loc);
+      if (explorer().tracing()) explorer().trace(loc, fmt::format("{} {}", operation, show(value_)));
+      return value_;
+    }
+    template <class O, class F>
+    T modify(O order, Loc loc, const char* operation, F f) {
+      explorer().step();
+      explorer().atomic_rmw(this, acquires(order), releases(order), loc);
+      const T old = value_;
+      value_ = f(old);
+      note(loc, operation, old, value_);
+      return old;
+    }
+    void note(Loc loc, const char* operation, T from, T to) const {
+      if (explorer().tracing()) explorer().trace(loc, fmt::format("{} {} -> {}", operation, show(from), show(to)));
+    }
+    T value_;
+  };
+
+  template <class T>
+  class Plain {
+   public:
+    Plain(T value = T{}) : value_(value) { explorer().constructed(this); }
+    ~Plain() { explorer().destroyed(this); }
+    Plain(const Plain&) = delete;
+    Plain& operator=(const Plain&) = delete;
+    Plain& operator=(T value) {
+      explorer().plain_write(this);
+      value_ = value;
+      return *this;
+    }
+    operator T() const {
+      explorer().plain_read(this);
+      return value_;
+    }
+    T operator->() const { return static_cast<T>(*this); }
+
+   private:
+    T value_;
+  };
+
+  // Taking it is one step; letting it go is none, because the next step of the thread is a switch point anyway.
+  class SpinLock {
+   public:
+    SpinLock() { explorer().constructed(this); }
+    ~SpinLock() { explorer().destroyed(this); }
+    SpinLock(const SpinLock&) = delete;
+    SpinLock& operator=(const SpinLock&) = delete;
+    void lock(Loc loc = Loc::here()) {
+      explorer().step([this] { return !held_; });
+      explorer().atomic_rmw(this, true, false, loc);
+      if (explorer().tracing()) explorer().trace(loc, "spin lock taken");
+      held_ = true;
+    }
+    void unlock(Loc loc = Loc::here()) {
+      explorer().atomic_rmw(this, false, true, loc);
+      if (explorer().tracing()) explorer().trace(loc, "spin lock released");
+      held_ = false;
+    }
+
+   private:
+    bool held_ = false;
+  };
+
+  struct NoPreempt {
+    NoPreempt() {}
+    ~NoPreempt() {}
+  };
+
+  class Counters {
+   public:
+    void add(std::uint32_t event) { ++events_[event]; }
+    std::uint64_t total(std::uint32_t event) const { return events_[event]; }
+
+   private:
+    std::array<std::uint64_t, kEventCount> events_{};
+  };
+
+  static Thread self() { return Thread{static_cast<std::uint32_t>(explorer().running())}; }
+
+  template <class T, LoadOrder O, class Predicate>
+  static T await(const Atomic<T>& word, O order, Predicate predicate, Loc loc = Loc::here()) {
+    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); });
+    return word.read(order, loc, "await");
+  }
+
+  // Either end is possible while the predicate does not hold.
+  template <class T, LoadOrder O, class Predicate>
+  static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit, Loc loc = Loc::here()) {
+    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); }, Explorer::Patience::kMayTimeOut);
+    return predicate(word.read(order, loc, "spin_for")) ? Spin::kSatisfied : Spin::kBudgetSpent;
+  }
+
+  static void prepare_park(Loc loc = Loc::here()) {
+    const int me = explorer().running();
+    explorer().step();
+    explorer().atomic_rmw(explorer().park_object(me), false, false, loc);
+    explorer().park_permit(me) = false;
+    if (explorer().tracing()) explorer().trace(loc, "prepare_park");
+  }
+  static void park(Loc loc = Loc::here()) { sleep(Explorer::Patience::kMayWakeSpuriously, loc); }
+  static bool park_until(Deadline deadline, Loc loc = Loc::here()) {
+    if (explorer().deadline_passed(deadline.ticks)) return false;
+    if (sleep(Explorer::Patience::kMayTimeOut, loc) != Explorer::Wake::kTimeout) return true;
+    explorer().pass_deadline(deadline.ticks);
+    return false;
+  }
+  static bool unpark(Thread thread, Loc loc = Loc::here()) {
+    const int target = static_cast<int>(thread.index);
+    explorer().step();
+    explorer().atomic_rmw(explorer().park_object(target), false, false, loc);
+    const bool was_awake = std::exchange(explorer().park_permit(target), true);
+    if (explorer().tracing()) explorer().trace(loc, fmt::format("unpark thread {}{}", target, was_awake ? ", awake" : ""));
+    return !was_awake;
+  }
+
+  static Deadline deadline_in(std::uint64_t) { return Deadline{explorer().new_deadline()}; }
+  static bool expired(Deadline deadline) {
+    if (deadline == kNever) return false;
+    if (!explorer().deadline_passed(deadline.ticks) && explorer().choose(2) == 1) explorer().pass_deadline(deadline.ticks);
+    return explorer().deadline_passed(deadline.ticks);
+  }
+  static std::uint64_t ordinal(const void* object) { return explorer().ordinal(object); }
+  static void at(const Site&) {}
+  [[noreturn]] static void panic(const char* text) { explorer().fail("panic", text); }
+
+  // Host
+  static void touch(const void*, std::size_t, bool) {}
+  static std::uint32_t coin(std::uint32_t n) { return static_cast<std::uint32_t>(explorer().choose(static_cast<int>(n))); }
+  static void require(bool claim, const char* text) {
+    if (!claim) explorer().fail("claim", text);
+  }
+  static void witness(const char* name) { explorer().witness(name); }
+
+ private:
+  // The park word says running (permit) or not: it is running after every return, as after the kernel's schedule().
+  static Explorer::Wake sleep(Explorer::Patience patience, Loc loc) {
+    const int me = explorer().running();
+    const auto wake = explorer().step([me] { return explorer().park_permit(me); }, patience);
+    explorer().atomic_rmw(explorer().park_object(me), false, false, loc);
+    explorer().park_permit(me) = true;
+    if (explorer().tracing()) {
+      constexpr const char* kHow[] = {"woken", "timed out", "woken spuriously"};
+      explorer().trace(loc, fmt::format("park: {}", kHow[static_cast<int>(wake)]));
+    }
+    return wake;
+  }
+};
+
+}  // namespace convoy

@@ -1,0 +1,330 @@
+// explorer.cc — The search: choices, schedules, pruning, the ladder.
+// SPDX-License-Identifier: MIT
+#include "sim/explorer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace convoy {
+namespace {
+
+constexpr std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64
+  x ^= x >> 30;
+  x *= 0xBF58476D1CE4E5B9;
+  x ^= x >> 27;
+  x *= 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+const char* base_name(const char* file) {
+  const char* slash = std::strrchr(file, '/');
+  return slash == nullptr ? file : slash + 1;
+}
+
+}  // namespace
+
+Explorer::Explorer() = default;
+
+Exploration Explorer::explore(const ScenarioFactory& make, const ExploreOptions& options) {
+  options_ = options;
+  path_.clear();
+  seen_.clear();
+  witnesses_.clear();
+  Exploration result;
+  do {
+    execute(make);
+    ++result.schedules;
+    result.pruned += pruned_ ? 1 : 0;
+    result.steps += static_cast<std::uint64_t>(steps_);
+    if (defect_) {
+      repeat_with_trace(make, result);
+      break;
+    }
+    path_.resize(std::min(path_.size(), depth_));
+    if (!next_path()) {
+      result.exhausted = true;
+      break;
+    }
+  } while (result.schedules < options_.max_schedules);
+  result.witnesses = witnesses_;
+  return result;
+}
+
+Exploration Explorer::replay(const ScenarioFactory& make, const ExploreOptions& options, const std::string& schedule) {
+  options_ = options;
+  options_.cache = false;
+  path_.clear();
+  for (std::size_t at = 0; at < schedule.size() && schedule != "-";) {
+    unsigned position = 0, choice = 0;
+    const int read = std::sscanf(schedule.c_str() + at, "%u:%u", &position, &choice);
+    if (read != 2 || position > 100'000 || choice > 255) break;
+    path_.resize(std::max<std::size_t>(path_.size(), position + 1), Choice{0, 0});
+    path_[position].taken = static_cast<std::uint8_t>(choice);
+    at = std::min(schedule.find(',', at), schedule.size() - 1) + 1;
+  }
+  Exploration result;
+  execute(make);
+  result.schedules = 1;
+  result.steps = static_cast<std::uint64_t>(steps_);
+  if (defect_) repeat_with_trace(make, result);
+  return result;
+}
+
+// The defect is known: the same schedule again, this time written down.
+void Explorer::repeat_with_trace(const ScenarioFactory& make, Exploration& result) {
+  path_.resize(std::min(path_.size(), depth_));
+  const bool cache = std::exchange(options_.cache, false);
+  tracing_ = true;
+  trace_.clear();
+  execute(make);
+  tracing_ = false;
+  options_.cache = cache;
+  if (!defect_) {
+    std::fprintf(stderr, "explorer: a schedule did not repeat; the scenario depends on something outside of its world\n");
+    std::abort();
+  }
+  defect_->schedule = schedule_text();
+  defect_->ladder = ladder();
+  result.defect = defect_;
+}
+
+void Explorer::execute(const ScenarioFactory& make) {
+  Explorer* const outer = std::exchange(current_, this);
+  defect_.reset();
+  depth_ = 0;
+  preemptions_ = 0;
+  spurious_left_ = options_.spurious_wakes;
+  steps_ = 0;
+  signature_ = 0;
+  pruned_ = false;
+  abandoned_ = false;
+  objects_.clear();
+  setup_objects_ = 0;
+  deadlines_ = 0;
+  passed_deadlines_ = 0;
+  running_ = -1;
+  scheduling_ = false;
+  for (ExploredThread& thread : threads_) {
+    thread.permit = true;
+    thread.dependence = {};
+    thread.synchronisation = {};
+    thread.objects_made = 0;
+    constructed(&thread.permit);
+  }
+  {
+    const std::unique_ptr<Scenario> scenario = make();
+    scenario_ = scenario.get();
+    thread_count_ = scenario->threads();
+    if (thread_count_ < 1 || thread_count_ > kMaxExploredThreads) std::abort();
+    run_threads();
+    running_ = -1;
+    scheduling_ = false;
+  }
+  current_ = outer;
+}
+
+void Explorer::thread_body(void* argument) {
+  auto* explorer = static_cast<Explorer*>(argument);
+  const int thread = explorer->running_;
+  if (explorer->in_finish_) {
+    explorer->scenario_->finish();
+    explorer->in_finish_ = false;
+    for (;;) explorer->finish_fiber_.yield();
+  }
+  explorer->scenario_->run(thread);
+  ExploredThread& self = explorer->threads_[static_cast<std::size_t>(thread)];
+  self.done = true;
+  for (;;) self.fiber.yield();
+}
+
+void Explorer::run_threads() {
+  for (int i = 0; i < thread_count_; ++i) {
+    ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
+    thread.done = false;
+    thread.ready = [](void*) { return true; };
+    thread.patience = Patience::kUntilReady;
+    thread.fiber.start(&Explorer::thread_body, this);
+  }
+  scheduling_ = true;
+  running_ = -1;
+  while (!abandoned_) {
+    // A thread has yielded: it ended, or it wants to take a step that another was chosen for.
+    const bool ended = running_ < 0 || me().done;
+    if (ended && !pick()) break;
+    me().fiber.resume();
+  }
+  scheduling_ = false;
+  if (abandoned_) return;
+  running_ = 0;
+  in_finish_ = true;
+  finish_fiber_.start(&Explorer::thread_body, this);
+  finish_fiber_.resume();
+  in_finish_ = false;
+}
+
+Explorer::Wake Explorer::wait_for_turn(bool (*ready)(void*), void* argument, Patience patience) {
+  ExploredThread& self = me();
+  const int index = running_;
+  self.ready = ready;
+  self.ready_argument = argument;
+  self.patience = patience;
+  if (++steps_ > options_.max_steps) fail("no_progress", fmt::format("no end within {} steps", options_.max_steps));
+  pick();
+  if (running_ != index || abandoned_) self.fiber.yield();
+  if (self.wake == Wake::kSpurious) --spurious_left_;
+  if (self.wake != Wake::kReady) {
+    begin_event(self);
+    sign(self, 0, self.wake == Wake::kTimeout ? 5 : 6);
+  }
+  return self.wake;
+}
+
+// All ways to go on: the running thread first, if it can; then the others; then time-outs and spurious wakes. Returns
+// whether the running thread can go on; a count of 0 means that nobody can.
+bool Explorer::collect_candidates(std::array<Candidate, kMaxExploredThreads + 1>& candidates, int& count) {
+  const auto can_go_on = [this](int i) {
+    ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
+    return !thread.done && thread.ready(thread.ready_argument);
+  };
+  count = 0;
+  const bool here = running_ >= 0 && can_go_on(running_);
+  if (here) candidates[static_cast<std::size_t>(count++)] = {static_cast<std::int8_t>(running_), Wake::kReady};
+  bool time_outs = false;
+  std::array<Candidate, kMaxExploredThreads> late;
+  int late_count = 0;
+  for (int i = 0; i < thread_count_; ++i) {
+    if (here && i == running_) continue;
+    const ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
+    if (thread.done) continue;
+    if (can_go_on(i)) {
+      candidates[static_cast<std::size_t>(count++)] = {static_cast<std::int8_t>(i), Wake::kReady};
+    } else if (thread.patience == Patience::kMayTimeOut) {
+      time_outs = true;
+      late[static_cast<std::size_t>(late_count++)] = {static_cast<std::int8_t>(i), Wake::kTimeout};
+    } else if (thread.patience == Patience::kMayWakeSpuriously && spurious_left_ > 0) {
+      late[static_cast<std::size_t>(late_count++)] = {static_cast<std::int8_t>(i), Wake::kSpurious};
+    }
+  }
+  if (count == 0 && !time_outs) return false;  // a spurious wake may come, but nothing may depend on it
+  for (int i = 0; i < late_count; ++i) candidates[static_cast<std::size_t>(count++)] = late[static_cast<std::size_t>(i)];
+  return here;
+}
+
+// Chooses who goes on and makes it the running thread. False when all have ended.
+bool Explorer::pick() {
+  std::array<Candidate, kMaxExploredThreads + 1> candidates;
+  int count = 0;
+  const bool here = collect_candidates(candidates, count);
+  if (count == 0) {
+    const bool all_done = std::all_of(threads_.begin(), threads_.begin() + thread_count_, [](auto& t) { return t.done; });
+    if (all_done) return false;
+    std::string who;
+    for (int i = 0; i < thread_count_; ++i) {
+      if (!threads_[static_cast<std::size_t>(i)].done) who += fmt::format("{}thread {}", who.empty() ? "" : ", ", i);
+    }
+    defect_ = Defect{"deadlock", fmt::format("{} wait{} for ever", who, who.find(',') == std::string::npos ? "s" : ""), "", ""};
+    abandoned_ = true;
+    return false;
+  }
+  if (here && preemptions_ >= options_.preemption_bound) count = 1;
+  if (count > 1 && known_state()) {
+    pruned_ = true;
+    abandoned_ = true;
+    return false;
+  }
+  const Candidate chosen = candidates[static_cast<std::size_t>(take(count))];
+  if (here && chosen.thread != running_) ++preemptions_;
+  running_ = chosen.thread;
+  me().wake = chosen.wake;
+  return true;
+}
+
+// At a new node: whether an equivalent prefix with no more preemptions led here before.
+bool Explorer::known_state() {
+  if (!options_.cache || depth_ < path_.size()) return false;
+  const std::uint64_t key = signature_ ^ mix(static_cast<std::uint64_t>(running_ + 2)) ^
+                            mix(static_cast<std::uint64_t>(spurious_left_) << 32);
+  const auto [found, fresh] = seen_.try_emplace(key, static_cast<std::uint8_t>(preemptions_));
+  if (fresh) return false;
+  if (found->second <= preemptions_) return true;
+  found->second = static_cast<std::uint8_t>(preemptions_);
+  return false;
+}
+
+int Explorer::choose(int n) {
+  if (!scheduling_) return 0;
+  const int taken = take(n);
+  begin_event(me());
+  sign(me(), static_cast<std::uint64_t>(taken), 4);
+  return taken;
+}
+
+int Explorer::take(int n) {
+  if (n == 1) return 0;
+  if (depth_ == path_.size()) path_.push_back(Choice{0, 0});
+  Choice& choice = path_[depth_++];
+  choice.of = static_cast<std::uint8_t>(n);
+  if (choice.taken >= n) choice.taken = 0;  // a schedule written for another source
+  return choice.taken;
+}
+
+// The next path in depth-first order; false when there is none.
+bool Explorer::next_path() {
+  while (!path_.empty() && path_.back().taken + 1 >= path_.back().of) path_.pop_back();
+  if (path_.empty()) return false;
+  ++path_.back().taken;
+  return true;
+}
+
+// position:choice of every choice that is not the first; "-" when all are.
+std::string Explorer::schedule_text() const {
+  std::string text;
+  for (std::size_t i = 0; i < path_.size(); ++i) {
+    if (path_[i].taken != 0) text += fmt::format("{}{}:{}", text.empty() ? "" : ",", i, path_[i].taken);
+  }
+  return text.empty() ? "-" : text;
+}
+
+void Explorer::trace(Loc loc, std::string text) {
+  trace_.push_back({running_, fmt::format("{}:{} {}", base_name(loc.file), loc.line, text)});
+}
+
+std::string Explorer::ladder() const {
+  constexpr std::size_t kWidth = 46;
+  std::string text;
+  for (int i = 0; i < thread_count_; ++i) text += fmt::format("{:<{}}", fmt::format("thread {}", i), kWidth);
+  text += '\n';
+  for (const TraceLine& line : trace_) {
+    const auto column = static_cast<std::size_t>(std::max(line.thread, 0));
+    text += fmt::format("{}{}\n", std::string(column * kWidth, ' '), line.text);
+  }
+  return text;
+}
+
+void Explorer::witness(const char* name) {
+  if (std::find(witnesses_.begin(), witnesses_.end(), name) == witnesses_.end()) witnesses_.emplace_back(name);
+}
+
+void Explorer::fail(const char* kind, std::string text) {
+  if (running_ < 0) {
+    std::fprintf(stderr, "explorer: outside of a thread: %s: %s\n", kind, text.c_str());
+    std::abort();
+  }
+  defect_ = Defect{kind, std::move(text), "", ""};
+  text = {};  // this frame is abandoned: it must own nothing
+  abandoned_ = true;
+  for (;;) {
+    if (in_finish_) {
+      finish_fiber_.yield();
+    } else {
+      me().fiber.yield();
+    }
+  }
+}
+
+}  // namespace convoy

@@ -1,0 +1,192 @@
+// explorer.h — Runs a scenario under every schedule up to a bound, and says what went wrong in which.
+// SPDX-License-Identifier: MIT
+//
+// Re-execution, not snapshots: a schedule is the list of choices taken, and the next schedule repeats a prefix of it. Threads are
+// fibres of one OS thread; every operation of ExploreWorld that another thread could see is a step, before which any thread may go
+// on. Searched depth first with at most `preemption_bound` switches away from a thread that could go on.
+//
+// Pruning: happens-before caching (Musuvathi and Qadeer, MSR-TR-2007-12): two prefixes whose events have the same clocks lead to the
+// same state, so the second is abandoned if it has not spent fewer preemptions. Sound under a preemption bound, as sleep sets are not.
+//
+// Found: deadlock (a lost wake-up is one), a claim of the scenario or a panic of the lock that fails, a data race on Plain data (two
+// clocks a thread: *dependence* for the pruning, *synchronisation* for races), use of an object after its end, and no end
+// within `max_steps`. Not found: what only a weaker memory order than sequential consistency lets happen, races apart.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "sim/fiber.h"
+#include "sim/object_table.h"
+#include "sim/scenario.h"
+
+namespace convoy {
+
+// A place in the source, for the ladder.
+struct Loc {
+  const char* file;
+  int line;
+  static constexpr Loc here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
+};
+
+struct ExploreOptions {
+  int preemption_bound = 3;
+  bool cache = true;
+  std::uint64_t max_schedules = 2'000'000;
+  int spurious_wakes = 1;  // per schedule
+  int max_steps = 5'000;
+};
+
+struct Defect {
+  std::string kind;      // deadlock, race, claim, panic, dead_object, no_progress
+  std::string text;      // one sentence
+  std::string schedule;  // for ExploreOptions-independent replay
+  std::string ladder;    // one column per thread
+};
+
+struct Exploration {
+  std::uint64_t schedules = 0;
+  std::uint64_t pruned = 0;  // of these, abandoned because the state was known
+  std::uint64_t steps = 0;
+  bool exhausted = false;  // every schedule within the bound was run or pruned
+  std::optional<Defect> defect;
+  std::vector<std::string> witnesses;  // what Explorer::witness() was called with, in any schedule
+};
+
+class Explorer {
+ public:
+  Explorer();
+
+  // Runs schedules until one shows a defect, all are done, or max_schedules were run.
+  Exploration explore(const ScenarioFactory& make, const ExploreOptions& options);
+
+  // Runs one schedule, as Defect::schedule gives it. Past its end the running thread goes on as long as it can.
+  Exploration replay(const ScenarioFactory& make, const ExploreOptions& options, const std::string& schedule);
+
+  // The rest is for ExploreWorld, called on the fibre of the running thread.
+
+  // The explorer whose scenario is being built, run or destroyed.
+  static Explorer& current() { return *current_; }
+  int running() const { return running_; }
+
+  enum class Wake : std::uint8_t { kReady, kTimeout, kSpurious };
+  enum class Patience : std::uint8_t { kUntilReady, kMayTimeOut, kMayWakeSpuriously };
+  // A step that can be taken once ready() holds; what else may end the wait is a choice of the schedule.
+  template <class Ready>
+  Wake step(Ready ready, Patience patience = Patience::kUntilReady) {
+    if (!scheduling_) return Wake::kReady;
+    return wait_for_turn([](void* argument) { return (*static_cast<Ready*>(argument))(); }, &ready, patience);
+  }
+  void step() {
+    step([] { return true; });
+  }
+  // One of n continuations, of which the schedule chooses.
+  int choose(int n);
+
+  // Objects: what an operation on the memory at `object` does to the clocks. Construction and destruction are plain writes.
+  void constructed(const void* object);
+  void destroyed(const void* object);
+  void plain_read(const void* object);
+  void plain_write(const void* object);
+  void atomic_read(const void* object, bool acquire, Loc loc);
+  void atomic_write(const void* object, bool release, Loc loc);
+  void atomic_rmw(const void* object, bool acquire, bool release, Loc loc);
+  std::uint64_t ordinal(const void* object);
+
+  bool tracing() const { return tracing_ && scheduling_; }
+  void trace(Loc loc, std::string text);
+
+  // The park word of each thread: true means that a wake has come.
+  bool& park_permit(int thread) { return threads_[static_cast<std::size_t>(thread)].permit; }
+  const void* park_object(int thread) const { return &threads_[static_cast<std::size_t>(thread)].permit; }
+
+  // A deadline passes at any moment, and stays passed.
+  std::uint64_t new_deadline() { return deadlines_++; }
+  bool deadline_passed(std::uint64_t id) const { return id < 64 && (passed_deadlines_ >> id & 1) != 0; }
+  void pass_deadline(std::uint64_t id) { passed_deadlines_ |= std::uint64_t{1} << (id & 63); }
+
+  void witness(const char* name);
+  // Ends this execution with a defect; does not return.
+  [[noreturn]] void fail(const char* kind, std::string text);
+
+ private:
+  struct ExploredThread {
+    Fiber fiber;
+    bool done = true;
+    bool permit = false;
+    bool (*ready)(void*) = nullptr;
+    void* ready_argument = nullptr;
+    Patience patience = Patience::kUntilReady;
+    Wake wake = Wake::kReady;
+    Clock dependence;
+    Clock synchronisation;
+    std::uint32_t objects_made = 0;
+  };
+  struct Choice {
+    std::uint8_t taken;
+    std::uint8_t of;
+  };
+  struct Candidate {
+    std::int8_t thread;
+    Wake wake;
+  };
+
+  Wake wait_for_turn(bool (*ready)(void*), void* argument, Patience patience);
+  void execute(const ScenarioFactory& make);
+  void run_threads();
+  bool next_path();
+  bool pick();
+  bool collect_candidates(std::array<Candidate, kMaxExploredThreads + 1>& candidates, int& count);
+  bool known_state();
+  int take(int n);
+  void sign(const ExploredThread& thread, std::uint64_t object, std::uint64_t kind);
+  ObjectRecord& object_at(const void* address, Loc loc);
+  void begin_event(ExploredThread& thread);
+  void check_constructed(const ObjectRecord& object, const ExploredThread& thread, Loc loc);
+  ExploredThread& me() { return threads_[static_cast<std::size_t>(running_)]; }
+  std::string schedule_text() const;
+  std::string ladder() const;
+  void repeat_with_trace(const ScenarioFactory& make, Exploration& result);
+  static void thread_body(void* explorer);
+
+  static inline thread_local Explorer* current_ = nullptr;
+
+  ExploreOptions options_;
+  std::array<ExploredThread, kMaxExploredThreads> threads_;
+  Fiber finish_fiber_;
+  Scenario* scenario_ = nullptr;
+  int thread_count_ = 0;
+  int running_ = -1;
+  bool scheduling_ = false;
+  bool abandoned_ = false;
+  bool pruned_ = false;
+  bool in_finish_ = false;
+
+  std::vector<Choice> path_;
+  std::size_t depth_ = 0;
+  int preemptions_ = 0;
+  int spurious_left_ = 0;
+  int steps_ = 0;
+  std::uint64_t signature_ = 0;
+  std::unordered_map<std::uint64_t, std::uint8_t> seen_;
+
+  ObjectTable objects_;
+  std::uint32_t setup_objects_ = 0;
+  std::uint64_t deadlines_ = 0;
+  std::uint64_t passed_deadlines_ = 0;
+
+  bool tracing_ = false;
+  struct TraceLine {
+    int thread;
+    std::string text;
+  };
+  std::vector<TraceLine> trace_;
+  std::vector<std::string> witnesses_;
+  std::optional<Defect> defect_;
+};
+
+}  // namespace convoy

@@ -1,0 +1,158 @@
+// explorer_clocks.cc — What operations do to clocks: dependence for the pruning, synchronisation for data races.
+// SPDX-License-Identifier: MIT
+//
+// Synchronisation follows C++: a release store replaces what an acquire of the object brings, a relaxed store clears it, a release
+// read-modify-write adds to it, a relaxed one keeps it (release sequence). Parking and unparking bring nothing.
+#include <fmt/format.h>
+
+#include "sim/explorer.h"
+
+namespace convoy {
+namespace {
+
+constexpr std::uint64_t kRead = 1, kWrite = 2, kReadModifyWrite = 3;
+constexpr Loc kNowhere{"", 0};
+
+constexpr std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64
+  x ^= x >> 30;
+  x *= 0xBF58476D1CE4E5B9;
+  x ^= x >> 27;
+  x *= 0x94D049BB133111EB;
+  return x ^ (x >> 31);
+}
+
+std::string place(Loc loc) { return loc.line == 0 ? "plain data" : fmt::format("{}:{}", loc.file, loc.line); }
+
+}  // namespace
+
+// A sum over events, so that their order does not matter, only their clocks.
+void Explorer::sign(const ExploredThread& thread, std::uint64_t object, std::uint64_t kind) {
+  std::uint64_t hash = mix(object * 8 + kind);
+  for (const std::uint32_t time : thread.dependence.at) hash = mix(hash ^ time) + 0x9E3779B97F4A7C15;
+  signature_ += mix(hash ^ static_cast<std::uint64_t>(running_));
+}
+
+void Explorer::begin_event(ExploredThread& thread) {
+  ++thread.dependence.at[static_cast<std::size_t>(running_)];
+  ++thread.synchronisation.at[static_cast<std::size_t>(running_)];
+}
+
+ObjectRecord& Explorer::object_at(const void* address, Loc loc) {
+  ObjectRecord* object = objects_.find(address);
+  if (object == nullptr || !object->alive) fail("dead_object", fmt::format("{}: use of an object that is not alive", place(loc)));
+  return *object;
+}
+
+void Explorer::constructed(const void* address) {
+  ObjectRecord& object = objects_.insert(address);
+  object.alive = true;
+  if (!scheduling_) {
+    object.id = (std::uint64_t{1} << 32) + ++setup_objects_;
+    return;
+  }
+  ExploredThread& thread = me();
+  begin_event(thread);
+  object.id = (static_cast<std::uint64_t>(running_ + 2) << 32) + ++thread.objects_made;
+  object.dependence_write = thread.dependence;
+  object.writer = running_;
+  object.writer_time = thread.synchronisation.at[static_cast<std::size_t>(running_)];
+}
+
+void Explorer::destroyed(const void* address) {
+  if (!scheduling_) return;
+  plain_write(address);
+  objects_.find(address)->alive = false;
+}
+
+// The construction, or the last plain write, must have happened before.
+void Explorer::check_constructed(const ObjectRecord& object, const ExploredThread& thread, Loc loc) {
+  if (object.writer >= 0 && object.writer != running_ &&
+      object.writer_time > thread.synchronisation.at[static_cast<std::size_t>(object.writer)]) {
+    fail("race", fmt::format("{}: thread {} races with a write by thread {}", place(loc), running_, object.writer));
+  }
+}
+
+void Explorer::plain_read(const void* address) {
+  if (!scheduling_) return;
+  ObjectRecord& object = object_at(address, kNowhere);
+  ExploredThread& thread = me();
+  begin_event(thread);
+  check_constructed(object, thread, kNowhere);
+  thread.dependence.join(object.dependence_write);
+  object.dependence_read.join(thread.dependence);
+  object.accesses.at[static_cast<std::size_t>(running_)] = thread.synchronisation.at[static_cast<std::size_t>(running_)];
+  sign(thread, object.id, kRead);
+}
+
+void Explorer::plain_write(const void* address) {
+  if (!scheduling_) return;
+  ObjectRecord& object = object_at(address, kNowhere);
+  ExploredThread& thread = me();
+  begin_event(thread);
+  check_constructed(object, thread, kNowhere);
+  for (int i = 0; i < thread_count_; ++i) {
+    const auto other = static_cast<std::size_t>(i);
+    if (i != running_ && object.accesses.at[other] > thread.synchronisation.at[other]) {
+      fail("race", fmt::format("thread {} writes, or ends, data while thread {} uses it", running_, i));
+    }
+  }
+  thread.dependence.join(object.dependence_write);
+  thread.dependence.join(object.dependence_read);
+  object.dependence_write = thread.dependence;
+  object.dependence_read = {};
+  object.writer = running_;
+  object.writer_time = thread.synchronisation.at[static_cast<std::size_t>(running_)];
+  object.accesses.at[static_cast<std::size_t>(running_)] = object.writer_time;
+  sign(thread, object.id, kWrite);
+}
+
+void Explorer::atomic_read(const void* address, bool acquire, Loc loc) {
+  if (!scheduling_) return;
+  ObjectRecord& object = object_at(address, loc);
+  ExploredThread& thread = me();
+  begin_event(thread);
+  check_constructed(object, thread, loc);
+  thread.dependence.join(object.dependence_write);
+  object.dependence_read.join(thread.dependence);
+  object.accesses.at[static_cast<std::size_t>(running_)] = thread.synchronisation.at[static_cast<std::size_t>(running_)];
+  sign(thread, object.id, kRead);
+  if (acquire) thread.synchronisation.join(object.synchronisation);
+}
+
+void Explorer::atomic_write(const void* address, bool release, Loc loc) {
+  if (!scheduling_) return;
+  ObjectRecord& object = object_at(address, loc);
+  ExploredThread& thread = me();
+  begin_event(thread);
+  check_constructed(object, thread, loc);
+  thread.dependence.join(object.dependence_write);
+  thread.dependence.join(object.dependence_read);
+  object.dependence_write = thread.dependence;
+  object.dependence_read = {};
+  object.accesses.at[static_cast<std::size_t>(running_)] = thread.synchronisation.at[static_cast<std::size_t>(running_)];
+  sign(thread, object.id, kWrite);
+  object.synchronisation = release ? thread.synchronisation : Clock{};
+}
+
+void Explorer::atomic_rmw(const void* address, bool acquire, bool release, Loc loc) {
+  if (!scheduling_) return;
+  ObjectRecord& object = object_at(address, loc);
+  ExploredThread& thread = me();
+  begin_event(thread);
+  check_constructed(object, thread, loc);
+  thread.dependence.join(object.dependence_write);
+  thread.dependence.join(object.dependence_read);
+  object.dependence_write = thread.dependence;
+  object.dependence_read = {};
+  object.accesses.at[static_cast<std::size_t>(running_)] = thread.synchronisation.at[static_cast<std::size_t>(running_)];
+  sign(thread, object.id, kReadModifyWrite);
+  if (acquire) thread.synchronisation.join(object.synchronisation);
+  if (release) object.synchronisation.join(thread.synchronisation);
+}
+
+std::uint64_t Explorer::ordinal(const void* address) {
+  ObjectRecord* object = objects_.find(address);
+  return object == nullptr ? 0 : object->id;
+}
+
+}  // namespace convoy

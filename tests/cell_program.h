@@ -1,0 +1,41 @@
+// cell_program.h — The command line that the contract and explore programs share: list cells, tell them to CTest, run one.
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "tests/cells.h"
+
+namespace convoy {
+
+// arguments: --list | --ctest PROGRAM LABEL | POLICY SCENARIO. A cell that does not exist is an error: a filter that selects
+// nothing must not pass. Returns the exit status.
+template <class Run>
+int cell_program(const char* name, const char* world, const std::vector<Cell>& cells, const std::vector<std::string>& arguments,
+                 Run run) {
+  if (arguments.size() == 1 && arguments[0] == "--list") {
+    for (const Cell& cell : cells) std::printf("%s %s\n", cell.policy.c_str(), cell.scenario.c_str());
+    return 0;
+  }
+  if (arguments.size() == 3 && arguments[0] == "--ctest") {
+    for (const Cell& cell : cells) {
+      const std::string test = "lock/" + cell.policy + "/" + world + "/" + cell.scenario;
+      std::printf("add_test([[%s]] [[%s]] %s %s)\n", test.c_str(), arguments[1].c_str(), cell.policy.c_str(), cell.scenario.c_str());
+      std::printf("set_tests_properties([[%s]] PROPERTIES LABELS %s TIMEOUT 300)\n", test.c_str(), arguments[2].c_str());
+    }
+    return 0;
+  }
+  if (arguments.size() != 2) {
+    std::fprintf(stderr, "usage: %s --list | --ctest PROGRAM LABEL | POLICY SCENARIO\n", name);
+    return 2;
+  }
+  for (const Cell& cell : cells) {
+    if (cell.policy == arguments[0] && cell.scenario == arguments[1]) return run(cell);
+  }
+  std::fprintf(stderr, "%s: no cell '%s %s'; --list names them\n", name, arguments[0].c_str(), arguments[1].c_str());
+  return 2;
+}
+
+}  // namespace convoy

@@ -1,0 +1,66 @@
+// contract.cc — Runs one cell (policy, scenario) on real threads, again and again.
+// SPDX-License-Identifier: MIT
+//
+// usage: contract --list | --ctest PROGRAM LABEL | POLICY SCENARIO
+//
+// Goal: the policies keep their contract on this processor, and under the sanitizers. Method: the explorer's scenarios, larger, on
+// threads that start together, until 300 runs or one second, whichever is later than the first five runs.
+// A claim that fails ends the process by abort.
+#include <barrier>
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "locks/policies.h"
+#include "tests/cache_scenarios.h"
+#include "tests/cell_program.h"
+#include "tests/cells.h"
+
+namespace convoy {
+namespace {
+
+std::vector<Cell> real_cells() {
+  // Threads that spin are as many as cores.
+  auto cells = cells_of<RealWorld>(WorldPolicies<RealWorld>{}, CellSizes{{2, 2000}, {3, 1000}, 2000});
+  add_cache_cells<RealWorld>(cells);
+  return cells;
+}
+
+void run_once(const Cell& cell) {
+  const std::unique_ptr<Scenario> scenario = cell.make();
+  std::barrier start(scenario->threads());
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < scenario->threads(); ++i) {
+      threads.emplace_back([&, i] {
+        start.arrive_and_wait();
+        scenario->run(i);
+      });
+    }
+  }
+  scenario->finish();
+}
+
+int run(const Cell& cell) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::seconds(1);
+  int runs = 0;
+  while (runs < 5 || (runs < 300 && Clock::now() < end)) {
+    run_once(cell);
+    ++runs;
+  }
+  std::printf("real threads: %s %s: %d runs kept the contract\n", cell.policy.c_str(), cell.scenario.c_str(), runs);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> arguments(argv + 1, argv + argc);
+  return cell_program("contract", "real", real_cells(), arguments, [](const Cell& cell) { return run(cell); });
+}
+
+}  // namespace
+}  // namespace convoy
+
+int main(int argc, char** argv) { return convoy::main(argc, argv); }

@@ -1,0 +1,108 @@
+// explore.cc — Runs one cell (policy, scenario) under every schedule up to a bound, or replays one schedule.
+// SPDX-License-Identifier: MIT
+//
+// usage: explore --list | --ctest PROGRAM LABEL | POLICY SCENARIO [--bound=N] [--schedule=S] [--program=NAME]
+//
+// Exit status: 0 no defect, 1 a defect (its ladder and replay line are printed), 2 usage.
+// CONVOY_DEPTH sets the preemption bound, 3 without it.
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "sim/explore_world.h"
+#include "sim/explorer.h"
+#include "tests/cache_scenarios.h"
+#include "tests/cell_program.h"
+#include "tests/cells.h"
+
+namespace convoy {
+namespace {
+
+static_assert(World<ExploreWorld> && Host<ExploreWorld>);
+
+std::vector<Cell> explored_cells() {
+  auto cells = cells_of<ExploreWorld>(WorldPolicies<ExploreWorld>{}, CellSizes{{2, 2}, {3, 1}, 5});
+  add_cache_cells<ExploreWorld>(cells);
+  return cells;
+}
+
+struct Options {
+  std::string schedule;
+  std::string program = "build/release/tests/explore";
+  int bound = 3;
+};
+
+int report(const Options& options, const Cell& cell, const Exploration& result) {
+  std::printf("%s\n%s: %s\nreplay: %s %s %s --schedule=%s\n", result.defect->ladder.c_str(), result.defect->kind.c_str(),
+              result.defect->text.c_str(), options.program.c_str(), cell.policy.c_str(), cell.scenario.c_str(),
+              result.defect->schedule.c_str());
+  return 1;
+}
+
+// Appends a line to the table that ctest prints at its end (tests/explore/summary.cmake).
+void note_in_table(const std::string& line) {
+  const char* table = std::getenv("CONVOY_EXPLORE_TABLE");
+  if (table == nullptr) return;
+  if (std::FILE* file = std::fopen(table, "a"); file != nullptr) {
+    std::fputs(line.c_str(), file);
+    std::fclose(file);
+  }
+}
+
+int explore(const Options& options, const Cell& cell) {
+  Explorer explorer;
+  ExploreOptions limits;
+  limits.preemption_bound = options.bound;
+  if (!options.schedule.empty()) {
+    const Exploration result = explorer.replay(cell.make, limits, options.schedule);
+    if (result.defect) return report(options, cell, result);
+    std::printf("%s %s: this schedule shows no defect (%llu steps)\n", cell.policy.c_str(), cell.scenario.c_str(),
+                static_cast<unsigned long long>(result.steps));
+    return 0;
+  }
+  const Exploration result = explorer.explore(cell.make, limits);
+  const std::string line =
+      fmt::format("explored {:<10} {:<24} bound {}  {:>9} schedules ({} pruned), {} steps: {}\n", cell.policy, cell.scenario,
+                  limits.preemption_bound, result.schedules, result.pruned, result.steps,
+                  result.defect      ? "defect, " + result.defect->kind
+                  : result.exhausted ? "exhausted"
+                                     : fmt::format("stopped at {}", result.schedules));
+  std::fputs(line.c_str(), stdout);
+  note_in_table(line);
+  if (result.defect) return report(options, cell, result);
+  int missing = 0;
+  for (const std::string& witness : cell.witnesses) {
+    if (std::find(result.witnesses.begin(), result.witnesses.end(), witness) != result.witnesses.end()) continue;
+    std::printf("never seen in any schedule: %s\n", witness.c_str());
+    missing = 1;
+  }
+  return missing;
+}
+
+int main(int argc, char** argv) {
+  Options options;
+  if (const char* depth = std::getenv("CONVOY_DEPTH"); depth != nullptr) options.bound = std::atoi(depth);
+  std::vector<std::string> names;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument.rfind("--bound=", 0) == 0) {
+      options.bound = std::atoi(argument.c_str() + 8);
+    } else if (argument.rfind("--schedule=", 0) == 0) {
+      options.schedule = argument.substr(11);
+    } else if (argument.rfind("--program=", 0) == 0) {
+      options.program = argument.substr(10);
+    } else {
+      names.push_back(argument);
+    }
+  }
+  if (options.bound < 0 || options.bound > 100) {
+    std::fprintf(stderr, "explore: --bound (or CONVOY_DEPTH) must be a whole number from 0 to 100\n");
+    return 2;
+  }
+  return cell_program("explore", "explore", explored_cells(), names, [&](const Cell& cell) { return explore(options, cell); });
+}
+
+}  // namespace
+}  // namespace convoy
+
+int main(int argc, char** argv) { return convoy::main(argc, argv); }
