@@ -8,9 +8,6 @@ namespace convoy {
 
 std::vector<std::string> threading_patterns() { return {"apache"}; }
 std::vector<std::string> threading_patterns_to_come() { return {"redis"}; }
-std::vector<std::string> page_policies() { return {"bounded", "barging", "handoff"}; }
-std::vector<std::string> mapping_policies() { return {"std-shared-mutex", "std-mutex"}; }
-std::vector<std::string> lru_policies() { return {"std-mutex"}; }
 std::vector<std::string> access_kinds() { return {"mmap", "read"}; }
 
 Result<void> check_resp(std::string_view text) {

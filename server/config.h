@@ -15,6 +15,7 @@ namespace convoy {
 // What the settings allow that is more than a range.
 std::vector<std::string> threading_patterns();
 std::vector<std::string> threading_patterns_to_come();
+// Names of the policies that fit each role (lock_control.cc).
 std::vector<std::string> page_policies();
 std::vector<std::string> mapping_policies();
 std::vector<std::string> lru_policies();
@@ -37,7 +38,6 @@ struct ServerConfig {
   std::uint32_t folio_order = 2;
   std::string access = "mmap";
   Size capacity = kGiB;
-  Duration spin_budget = std::chrono::microseconds(25);
   std::uint32_t yield_after = 100;
   std::string config;
   bool list_policies = false;
@@ -71,8 +71,6 @@ struct ServerConfig {
       "How a request takes pages: mmap, by faults under the page lock, or read, without it.",
       Also{.value_name = "KIND"});
     v("capacity", c.capacity, Range{kMiB, kTiB}, kStart, "Memory of the page cache.");
-    v("spin-budget", c.spin_budget, Range<Duration>{Duration::zero(), std::chrono::milliseconds(10)}, When::kLive,
-      "Time that a thread spins for a lock before somebody else is taken to want its core.");
     v("yield-after", c.yield_after, Range{0u, 1000000u}, When::kLive,
       "Polls of a spinning thread before it yields its core; 0 = at once.");
     v("config", c.config, Text{"a TOML file"}, kStart, "File of NAME = VALUE lines; the command line wins over it.",

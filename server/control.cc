@@ -72,6 +72,7 @@ TextAnswer Control::show_locks() {
     const std::lock_guard guard(mutex_);
     report.config = setup_.settings.values();
     report.classes = setup_.locks.report();
+    report.convoy = setup_.locks.convoy();
   }
   return json_answer(to_json(report));
 }
@@ -116,10 +117,7 @@ TextAnswer Control::change_setting(std::string_view name, std::string_view body)
   if (const auto done = settings.set_live(name, body); !done) {
     return plain_answer(setting->when == When::kStart ? 409 : 400, done.error().message);
   }
-  if (const auto done = setup_.locks.apply(setup_.config); !done) {
-    (void)setting->set(from);  // it was accepted before
-    return plain_answer(503, done.error().message);
-  }
+  setup_.locks.apply(setup_.config);
   // A knob is in force as soon as it is stored: nothing has to drain.
   const double done_s = now_s();
   return json_answer(Json{{"name", setting->key},

@@ -1,48 +1,147 @@
-// lock_control.cc — Knobs of the page lock.
+// lock_control.cc — Policies, knobs and counters of the server's lock classes.
 // SPDX-License-Identifier: MIT
 #include "server/lock_control.h"
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
 namespace convoy {
 namespace {
-constexpr Range<std::uint32_t> kUnfairness{0, 1000};
-}  // namespace
 
-void LockControl::add_settings(Settings& settings) {
-  Setting knob;
-  knob.key = "page-lock-unfairness";
-  knob.alias = "unfairness";
-  knob.value_name = "N";
-  knob.default_text = fmt::format("{}", unfairness_);
-  knob.allowed_text = SettingKind<std::uint32_t>::allowed_text(kUnfairness);
-  knob.when = When::kLive;
-  knob.sentence = "Thefts of the page lock that a waiter accepts before it asks for a hand-off.";
-  knob.set = [this](std::string_view text) { return SettingKind<std::uint32_t>::read(text, kUnfairness, unfairness_); };
-  knob.get = [this] { return fmt::format("{}", unfairness_); };
-  settings.add(std::move(knob));
+using RealClass = LockClass<RealWorld>;
+
+std::vector<std::string> names_of(const std::vector<PolicyTraits>& all) {
+  std::vector<std::string> names;
+  for (const PolicyTraits& traits : all) names.emplace_back(traits.name);
+  return names;
 }
 
-Result<void> LockControl::apply(const ServerConfig& config) {
-  page_policy_ = config.page_lock;
+bool has(const std::vector<PolicyTraits>& all, std::string_view name) {
+  for (const PolicyTraits& traits : all) {
+    if (traits.name == name) return true;
+  }
+  return false;
+}
+
+std::vector<PolicyTraits> page_traits() { return traits_of(PagePolicies<RealWorld>{}); }
+std::vector<PolicyTraits> mapping_traits() { return traits_of(MappingPolicies<RealWorld>{}); }
+std::vector<PolicyTraits> lru_traits() { return traits_of(LruPolicies<RealWorld>{}); }
+
+template <class List>
+Result<void> choose(RealClass& lock_class, std::string_view key, std::string_view name) {
+  const auto position = find_policy<List>(name);
+  if (!position) return fail("{}: no policy '{}' fits this role", key, name);
+  lock_class.set_policy(*position);
   return {};
 }
 
-void LockControl::worker_started(const WorkerHooks&) {}
+std::uint64_t slow_acquisitions(const RealClass& lock_class) {
+  return lock_class.total(Event::kPageLockLate) + lock_class.total(Event::kPageLockWoken) +
+         lock_class.total(Event::kPageLockHandoff);
+}
+
+LockClassReport report_of(const RealClass& lock_class, const PolicyTraits& traits) {
+  LockClassReport report;
+  report.policy = traits.name;
+  for (const Knob knob : traits.knobs) report.knobs[std::string(info(knob).name)] = lock_class.knob(knob);
+  if (traits.kind != Kind::kPageLock) return report;
+  for (std::size_t i = 0; i < kEventCount; ++i) {
+    report.events[std::string(kEvents[i].name)] = lock_class.total(static_cast<Event>(i));
+  }
+  report.acquisitions = lock_class.total(Event::kPageLockFast) + slow_acquisitions(lock_class);
+  return report;
+}
+
+}  // namespace
+
+std::vector<std::string> page_policies() { return names_of(page_traits()); }
+std::vector<std::string> mapping_policies() { return names_of(mapping_traits()); }
+std::vector<std::string> lru_policies() { return names_of(lru_traits()); }
+
+void LockControl::add_settings(Settings& settings) {
+  // Only the page role has policies with knobs so far.
+  for (std::size_t i = 0; i < kKnobCount; ++i) {
+    const Knob knob = static_cast<Knob>(i);
+    const KnobInfo& about = info(knob);
+    const Range<std::uint32_t> range{about.minimum, about.maximum};
+    Setting setting;
+    setting.key = fmt::format("page-lock-{}", about.name);
+    if (knob == Knob::kUnfairness) setting.alias = about.name;
+    setting.value_name = "N";
+    setting.default_text = fmt::format("{}", about.default_value);
+    setting.allowed_text = SettingKind<std::uint32_t>::allowed_text(range);
+    setting.when = When::kLive;
+    setting.sentence = about.sentence;
+    setting.set = [this, knob, range](std::string_view text) -> Result<void> {
+      std::uint32_t value = 0;
+      if (const auto read = SettingKind<std::uint32_t>::read(text, range, value); !read) return read;
+      classes_.page.set_knob(knob, value);
+      return {};
+    };
+    setting.get = [this, knob] { return fmt::format("{}", classes_.page.knob(knob)); };
+    settings.add(std::move(setting));
+  }
+}
+
+Result<void> LockControl::start(const ServerConfig& config) {
+  if (auto done = choose<PagePolicies<RealWorld>>(classes_.page, "page-lock", config.page_lock); !done) return done;
+  if (auto done = choose<MappingPolicies<RealWorld>>(classes_.mapping, "mapping-lock", config.mapping_lock); !done) return done;
+  if (auto done = choose<LruPolicies<RealWorld>>(classes_.lru, "lru-lock", config.lru_lock); !done) return done;
+  apply(config);
+  return {};
+}
+
+void LockControl::apply(const ServerConfig& config) {
+  RealWorld::tuning().yield_after.store(config.yield_after, std::memory_order_relaxed);
+}
+
+void LockControl::worker_started(const WorkerHooks& hooks) {
+  RealWorld::set_park_hooks({
+      .about_to_park = [](void* pool) { WorkerHooks::about_to_park(static_cast<WorkerPool*>(pool)); },
+      .resumed = [](void* pool) { WorkerHooks::resumed(static_cast<WorkerPool*>(pool)); },
+      .context = hooks.pool,
+  });
+}
+
+void LockControl::sample_convoy() {
+  const std::uint64_t slow = slow_acquisitions(classes_.page);
+  const std::uint64_t handoffs = classes_.page.total(Event::kPageLockHandoff);
+  const bool stood = 2 * (handoffs - last_handoffs_) > slow - last_slow_;
+  last_slow_ = slow;
+  last_handoffs_ = handoffs;
+  const std::lock_guard guard(convoy_mutex_);
+  ++convoy_.slices;
+  if (stood) ++convoy_.stood;
+}
+
+ConvoySlices LockControl::convoy() const {
+  const std::lock_guard guard(convoy_mutex_);
+  return convoy_;
+}
 
 std::map<std::string, LockClassReport> LockControl::report() const {
-  LockClassReport page;
-  page.policy = page_policy_;
-  page.knobs["unfairness"] = unfairness_;
-  return {{"page", page}};
+  return {{"page", report_of(classes_.page, page_traits()[classes_.page.policy()])},
+          {"mapping", report_of(classes_.mapping, mapping_traits()[classes_.mapping.policy()])},
+          {"lru", report_of(classes_.lru, lru_traits()[classes_.lru.policy()])}};
 }
 
 std::string LockControl::list_policies() {
-  std::string text;
-  for (const auto& name : page_policies()) text += fmt::format("{:<18} page lock\n", name);
-  return text;
+  std::string text = fmt::format("{:<17} {:<17} {:<18} {:<36} {}\n", "policy", "kind", "roles", "knobs (default)", "origin");
+  for (const PolicyTraits& traits : traits_of(AllPolicies<RealWorld>{})) {
+    std::string roles;
+    if (has(page_traits(), traits.name)) roles += "page ";
+    if (has(mapping_traits(), traits.name)) roles += "mapping ";
+    if (has(lru_traits(), traits.name)) roles += "lru";
+    std::string knobs;
+    for (const Knob knob : traits.knobs) {
+      knobs += fmt::format("{}{} 0..{} ({})", knobs.empty() ? "" : ", ", info(knob).name, info(knob).maximum, info(knob).default_value);
+    }
+    text += fmt::format("{:<17} {:<17} {:<18} {:<36} {}{}\n", traits.name, name_of(traits.kind), roles, knobs.empty() ? "-" : knobs,
+                        traits.origin, traits.needs_core_per_thread ? "; needs a core per thread" : "");
+  }
+  return text + "\nA knob K of the page role is the setting page-lock-K. Exclusive policies in the mapping role: shared = exclusive.\n";
 }
 
 }  // namespace convoy

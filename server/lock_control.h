@@ -1,39 +1,54 @@
-// lock_control.h — The seam between the server and its lock classes: their knobs, their report, their worker hooks.
+// lock_control.h — The seam between the server and its lock classes: their policies, knobs, report and worker hooks.
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
+#include <vector>
 
 #include "common/lock_report.h"
 #include "common/result.h"
 #include "common/settings.h"
 #include "server/config.h"
+#include "server/server_locks.h"
 #include "server/worker_pool.h"
 
 namespace convoy {
 
+// Owns the classes: they outlive every lock of the server.
 class LockControl {
  public:
-  // Adds the knobs of the lock classes to the settings. `this` outlives them.
+  // Adds the knobs of the lock classes to the settings: knob K of role R is `R-lock-K`. `this` outlives them.
   void add_settings(Settings& settings);
 
-  // Brings `config` into force: once before the threads start, and after each live change. Under the control lock.
-  Result<void> apply(const ServerConfig& config);
+  // Brings `config` into force before the first lock is built.
+  Result<void> start(const ServerConfig& config);
+
+  // Brings a live change of `config` into force. A knob of a class is in force as soon as its setting is stored.
+  void apply(const ServerConfig& config);
 
   // Called first by each worker: tells the lock world whom to ask when the thread parks.
   void worker_started(const WorkerHooks& hooks);
 
+  // Called every 100 ms: notes whether a convoy stood on the page lock since the last call. One thread.
+  void sample_convoy();
+
+  LockClasses& classes() { return classes_; }
+
   // The lock classes by role, as GET /locks shows them. Any thread.
   std::map<std::string, LockClassReport> report() const;
+  ConvoySlices convoy() const;
 
   // The table that --list-policies prints.
   static std::string list_policies();
 
  private:
-  std::string page_policy_ = "bounded";
-  std::uint32_t unfairness_ = 5;
+  LockClasses classes_;
+  std::uint64_t last_slow_ = 0;
+  std::uint64_t last_handoffs_ = 0;
+  mutable std::mutex convoy_mutex_;
+  ConvoySlices convoy_;  // guarded by convoy_mutex_
 };
 
 }  // namespace convoy

@@ -1,63 +1,35 @@
-// page_source.cc — Folios of four pages behind one mutex.
+// page_source.cc — Faults and reads of the page cache, with their errors in words.
 // SPDX-License-Identifier: MIT
 #include "server/page_source.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
-#include <cerrno>
-#include <cstring>
-#include <utility>
 
 namespace convoy {
-
 namespace {
-constexpr std::uint64_t kFolioPages = 4;
-constexpr std::uint64_t kFolioBytes = kFolioPages * kPageBytes;
-constexpr std::size_t kMaxFolios = 65536;  // 1 GiB
 
-std::uint64_t key_of(std::uint64_t version, std::uint64_t folio) { return (version << 32) ^ folio; }
-}  // namespace
-
-struct PageSource::Folio {
-  std::uint64_t bytes = 0;  // read from the file; the rest is past its end
-  std::atomic<std::uint32_t> pins{0};
-  std::byte data[kFolioBytes];
-};
-
-PageSource::PageSource() = default;
-PageSource::~PageSource() = default;
-
-Result<PinnedPage> PageSource::map(const OpenFile& file, std::uint64_t index) {
-  const std::uint64_t number = index / kFolioPages;
-  const std::lock_guard guard(mutex_);
-  auto found = folios_.find(key_of(file.version(), number));
-  if (found == folios_.end()) {
-    if (folios_.size() >= kMaxFolios) {
-      std::erase_if(folios_, [](const auto& entry) { return entry.second->pins.load(std::memory_order_acquire) == 0; });
-    }
-    auto folio = std::make_unique<Folio>();
-    while (folio->bytes < kFolioBytes) {
-      const auto offset = static_cast<off_t>(number * kFolioBytes + folio->bytes);
-      const ssize_t n = ::pread(file.fd(), folio->data + folio->bytes, kFolioBytes - folio->bytes, offset);
-      if (n < 0 && errno == EINTR) continue;
-      if (n < 0) return fail("'{}': {}", file.path(), std::strerror(errno));
-      if (n == 0) break;
-      folio->bytes += static_cast<std::uint64_t>(n);
-    }
-    found = folios_.emplace(key_of(file.version(), number), std::move(folio)).first;
-  }
-  Folio& folio = *found->second;
-  const std::uint64_t wanted = std::min<std::uint64_t>(kPageBytes, file.size() - index * kPageBytes);
-  const std::uint64_t offset = index % kFolioPages * kPageBytes;
-  if (folio.bytes < offset + wanted) return fail("'{}' is shorter than it was", file.path());
-  folio.pins.fetch_add(1, std::memory_order_relaxed);
-  return PinnedPage{folio.data + offset, static_cast<std::uint32_t>(wanted), &folio};
+std::uint64_t folio_bytes(const PageSource::Options& options) { return kPageBytes << options.folio_order; }
+std::uint64_t folio_count(const PageSource::Options& options) {
+  return std::max<std::uint64_t>(options.capacity / folio_bytes(options), 1);
 }
 
-void PageSource::unpin(const PinnedPage& page) {
-  static_cast<Folio*>(page.folio)->pins.fetch_sub(1, std::memory_order_release);
+}  // namespace
+
+PageSource::PageSource(LockClasses& classes, const Options& options)
+    : access_(options.access),
+      store_(folio_count(options), folio_bytes(options)),
+      cache_({classes.page, classes.mapping, classes.lru}, store_, options.folio_order, folio_count(options)) {}
+
+Result<PinnedPage> PageSource::map(const OpenFile& file, std::uint64_t index) {
+  const FileStore::File stored{file.version(), file.size(), file.fd()};
+  ServerCache::CachedFolio* folio = nullptr;
+  switch (access_ == Access::kMmap ? cache_.map(stored, index, folio) : cache_.read(stored, index, folio)) {
+    case Fault::kMapped: break;
+    case Fault::kPastEnd: return fail("'{}' ends before page {}", file.path(), index);
+    case Fault::kIoError: return fail("'{}' cannot be read, or is shorter than it was", file.path());
+    case Fault::kFull: return fail("the page cache is full: 'capacity' is too small for the files in use");
+  }
+  const std::uint64_t size = std::min<std::uint64_t>(kPageBytes, file.size() - index * kPageBytes);
+  return PinnedPage{folio->frame->bytes + cache_.page_in_folio(index) * kPageBytes, static_cast<std::uint32_t>(size), folio};
 }
 
 }  // namespace convoy

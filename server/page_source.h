@@ -4,40 +4,49 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <mutex>
-#include <unordered_map>
 
 #include "common/result.h"
+#include "server/file_store.h"
 #include "server/open_file.h"
+#include "server/server_locks.h"
 
 namespace convoy {
-
-inline constexpr std::uint32_t kPageBytes = 4096;
 
 // One page that stays in memory, unchanged, until it is unpinned.
 struct PinnedPage {
   const std::byte* data;
   std::uint32_t size;  // kPageBytes, less in the last page of a file
-  void* folio;
+  ServerCache::CachedFolio* folio;
 };
 
-// Pages of open files, read once and kept. Thread-safe.
+// How a request takes pages.
+enum class Access : std::uint8_t {
+  kMmap,  // by page faults, under the page lock
+  kRead,  // as read() does, without it
+};
+
+// Pages of open files, read once and kept. Thread-safe; map() may sleep in locks and read the file.
 class PageSource {
  public:
-  PageSource();
-  ~PageSource();
+  struct Options {
+    unsigned folio_order = 2;
+    std::uint64_t capacity = 1 << 30;  // bytes
+    Access access = Access::kMmap;
+  };
 
-  // Maps page `index` of `file` and pins it. Errors: reading failed, or the file ends before the page.
+  // The policies of the classes are set.
+  PageSource(LockClasses& classes, const Options& options);
+
+  // Maps page `index` of `file` and pins it. Errors: reading failed, the file ends before the page, the cache is full.
   Result<PinnedPage> map(const OpenFile& file, std::uint64_t index);
 
   // Ends a pin. Any thread.
-  void unpin(const PinnedPage& page);
+  void unpin(const PinnedPage& page) { cache_.unpin(*page.folio); }
 
  private:
-  struct Folio;
-  std::mutex mutex_;  // protects folios_
-  std::unordered_map<std::uint64_t, std::unique_ptr<Folio>> folios_;
+  const Access access_;
+  FileStore store_;
+  ServerCache cache_;
 };
 
 }  // namespace convoy

@@ -9,6 +9,7 @@
 
 #include "common/host_info.h"
 #include "server/acceptor.h"
+#include "server/convoy_sampler.h"
 #include "server/cpu_list.h"
 #include "server/default_docroot.h"
 #include "server/docroot.h"
@@ -31,12 +32,13 @@ struct Server::Parts {
 
   std::unique_ptr<ServerSetup> setup;
   Control control;
-  PageSource pages;
+  std::unique_ptr<PageSource> pages;
   std::unique_ptr<DefaultDocroot> default_docroot;
   std::unique_ptr<Docroot> docroot;
   std::unique_ptr<RequestHandler> handler;
   std::unique_ptr<HttpService> service;
   std::vector<std::unique_ptr<EventLoop>> loops;
+  std::unique_ptr<ConvoySampler> sampler;
   std::unique_ptr<Acceptor> acceptor;
   std::unique_ptr<WorkerPool> pool;
   std::vector<std::thread> loop_threads;
@@ -80,6 +82,14 @@ Result<void> Server::Parts::start_pool() {
   return {};
 }
 
+PageSource::Options page_options(const ServerConfig& config) {
+  PageSource::Options options;
+  options.folio_order = config.folio_order;
+  options.capacity = config.capacity.bytes;
+  options.access = config.access == "mmap" ? Access::kMmap : Access::kRead;
+  return options;
+}
+
 tl::expected<std::unique_ptr<Server>, StartError> Server::start(std::unique_ptr<ServerSetup> setup) {
   auto parts = std::make_unique<Parts>(std::move(setup));
   Parts& p = *parts;
@@ -91,9 +101,10 @@ tl::expected<std::unique_ptr<Server>, StartError> Server::start(std::unique_ptr<
   const auto cpus = parse_cpu_list(config.cpus);
   if (!cpus) return refuse({"cpus: " + cpus.error().message}, 2);
   if (const auto pinned = pin_to_cpus(*cpus); !pinned) return refuse(pinned.error(), 2);
-  if (const auto applied = p.setup->locks.apply(config); !applied) return refuse(applied.error(), 2);
+  if (const auto chosen = p.setup->locks.start(config); !chosen) return refuse(chosen.error(), 2);
+  p.pages = std::make_unique<PageSource>(p.setup->locks.classes(), page_options(config));
   for (std::uint32_t i = 0; i < config.io_threads; ++i) {
-    p.loops.push_back(std::make_unique<EventLoop>(p.pages, ConnectionLimits{}));
+    p.loops.push_back(std::make_unique<EventLoop>(*p.pages, ConnectionLimits{}));
   }
   std::vector<EventLoop*> loops;
   for (const auto& loop : p.loops) loops.push_back(loop.get());
@@ -106,6 +117,8 @@ tl::expected<std::unique_ptr<Server>, StartError> Server::start(std::unique_ptr<
   p.service = std::make_unique<HttpService>(*p.handler, config.workers);
   if (const auto started = p.start_pool(); !started) return refuse(started.error(), 2);
   for (const auto& loop : p.loops) loop->set_pool(*p.pool);
+  p.sampler = std::make_unique<ConvoySampler>(p.loops.front()->context(), p.setup->locks);
+  p.sampler->start();
   p.acceptor->start();
   for (const auto& loop : p.loops) p.loop_threads.emplace_back([&loop = *loop] { loop.run(); });
   return std::unique_ptr<Server>(new Server(std::move(parts)));
