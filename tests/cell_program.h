@@ -10,7 +10,7 @@
 
 namespace convoy {
 
-// arguments: --list | --ctest PROGRAM LABEL | POLICY SCENARIO. A cell that does not exist is an error: a filter that selects
+// arguments: --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO. A cell that does not exist is an error: a filter that selects
 // nothing must not pass. Returns the exit status.
 template <class Run>
 int cell_program(const char* name, const char* world, const std::vector<Cell>& cells, const std::vector<std::string>& arguments,
@@ -19,16 +19,17 @@ int cell_program(const char* name, const char* world, const std::vector<Cell>& c
     for (const Cell& cell : cells) std::printf("%s %s\n", cell.policy.c_str(), cell.scenario.c_str());
     return 0;
   }
-  if (arguments.size() == 3 && arguments[0] == "--ctest") {
+  if (arguments.size() == 4 && arguments[0] == "--ctest") {
     for (const Cell& cell : cells) {
       const std::string test = "lock/" + cell.policy + "/" + world + "/" + cell.scenario;
       std::printf("add_test([[%s]] [[%s]] %s %s)\n", test.c_str(), arguments[1].c_str(), cell.policy.c_str(), cell.scenario.c_str());
-      std::printf("set_tests_properties([[%s]] PROPERTIES LABELS %s TIMEOUT 300)\n", test.c_str(), arguments[2].c_str());
+      std::printf("set_tests_properties([[%s]] PROPERTIES LABELS %s TIMEOUT 300 ENVIRONMENT [[%s]])\n", test.c_str(),
+                  arguments[2].c_str(), arguments[3].c_str());
     }
     return 0;
   }
   if (arguments.size() != 2) {
-    std::fprintf(stderr, "usage: %s --list | --ctest PROGRAM LABEL | POLICY SCENARIO\n", name);
+    std::fprintf(stderr, "usage: %s --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO\n", name);
     return 2;
   }
   for (const Cell& cell : cells) {

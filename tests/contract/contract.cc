@@ -1,7 +1,7 @@
 // contract.cc — Runs one cell (policy, scenario) on real threads, again and again.
 // SPDX-License-Identifier: MIT
 //
-// usage: contract --list | --ctest PROGRAM LABEL | POLICY SCENARIO
+// usage: contract --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO
 //
 // Goal: the policies keep their contract on this processor, and under the sanitizers. Method: the explorer's scenarios, larger, on
 // threads that start together, until 300 runs or one second, whichever is later than the first five runs.

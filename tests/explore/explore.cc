@@ -1,7 +1,7 @@
 // explore.cc — Runs one cell (policy, scenario) under every schedule up to a bound, or replays one schedule.
 // SPDX-License-Identifier: MIT
 //
-// usage: explore --list | --ctest PROGRAM LABEL | POLICY SCENARIO [--bound=N] [--schedule=S] [--program=NAME]
+// usage: explore --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO [--bound=N] [--schedule=S] [--program=NAME]
 //
 // Exit status: 0 no defect, 1 a defect (its ladder and replay line are printed), 2 usage.
 // CONVOY_DEPTH sets the preemption bound, 3 without it.
@@ -62,8 +62,9 @@ int explore(const Options& options, const Cell& cell) {
   }
   const Exploration result = explorer.explore(cell.make, limits);
   const std::string line =
-      fmt::format("explored {:<10} {:<24} bound {}  {:>9} schedules ({} pruned), {} steps: {}\n", cell.policy, cell.scenario,
-                  limits.preemption_bound, result.schedules, result.pruned, result.steps,
+      fmt::format("{:<26} {:<8} {:<21} bound {} {:>7} schedules, {:>8} steps: {}\n",
+                  options.program.substr(options.program.rfind('/') + 1), cell.policy, cell.scenario, limits.preemption_bound,
+                  result.schedules, result.steps,
                   result.defect      ? "defect, " + result.defect->kind
                   : result.exhausted ? "exhausted"
                                      : fmt::format("stopped at {}", result.schedules));
