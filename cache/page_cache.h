@@ -1,21 +1,22 @@
 // page_cache.h — The page cache: files' bytes in folios, mapped page by page under the page lock.
 // SPDX-License-Identifier: MIT
 //
-// It follows the kernel's shape, because the story is about that shape: a fault finds the folio under the mapping lock, takes the
-// page lock, checks the folio, pins it, and lets go. One source for the server (swappable locks, pread), the explorer (a store that
-// fails by choice) and the simulated machine.
+// It follows the kernel's shape, because the story is about that shape: a fault finds the folio under the mapping lock,
+// takes the page lock, checks the folio, pins it, and lets go. One source for the server (swappable locks, pread), the
+// explorer (a store that fails by choice) and the simulated machine.
 //
 //   map:   find or create the folio, with a reference            mapping lock, shared or exclusive
 //          take the page lock; a first contended pass lets it go at once and starts over (see fault())
 //          up to date → pin, unlock;  else fill it, or wait until who fills it has
 //   fill:  filling is set; read with no lock held; publish under the page lock; wake who waits
 //
-// What happens under the page lock is what the kernel's fault does there and no more: check that the folio is up to date, pin it.
-// It is never held across file I/O. Bytes are sent from pinned folios, without any lock.
+// What happens under the page lock is what the kernel's fault does there and no more: check that the folio is up to
+// date, pin it. It is never held across file I/O. Bytes are sent from pinned folios, without any lock.
 //
 // Lock order: page → mapping → LRU → wait queues. No two page locks are held at once here.
-// Origin: Linux, mm/filemap.c, filemap_fault() and filemap_map_pages() of 5.8 to 5.9. What we changed: the kernel holds the page
-// lock across a read of the page; here a bit stands for it, so that a request that holds the lock never waits for the disk.
+// Origin: Linux, mm/filemap.c, filemap_fault() and filemap_map_pages() of 5.8 to 5.9. What we changed: the kernel holds
+// the page lock across a read of the page; here a bit stands for it, so that a request that holds the lock never waits
+// for the disk.
 //
 // Not yet: folios are never reclaimed. A cache that is full refuses new folios (Fault::kFull).
 #pragma once
@@ -62,9 +63,9 @@ struct CacheClasses {
 
 enum class Fault : std::uint8_t {
   kMapped,
-  kPastEnd,   // the page begins at or after the end of the file
-  kIoError,   // the bytes could not be read; the next try reads again
-  kFull,      // every folio is in use
+  kPastEnd,  // the page begins at or after the end of the file
+  kIoError,  // the bytes could not be read; the next try reads again
+  kFull,     // every folio is in use
 };
 
 template <Host W, CacheLocks Locks, BackingStore Store>
@@ -76,13 +77,17 @@ class PageCache {
 
   // Folios of 2^order pages, at most `capacity` of them.
   PageCache(const CacheClasses<W>& classes, Store& store, unsigned order, std::uint64_t capacity)
-      : classes_(classes), store_(store), order_(order), capacity_(capacity), bucket_count_(power_of_two(capacity)),
+      : classes_(classes),
+        store_(store),
+        order_(order),
+        capacity_(capacity),
+        bucket_count_(power_of_two(capacity)),
         buckets_(new Plain<W, CachedFolio*>[bucket_count_]) {}
   PageCache(const PageCache&) = delete;
   PageCache& operator=(const PageCache&) = delete;
 
-  // Maps page `page` of the file: on kMapped, `folio` holds it, up to date and pinned; unpin() it when its bytes are no longer
-  // needed. Thread-safe; may sleep on locks and read the file.
+  // Maps page `page` of the file: on kMapped, `folio` holds it, up to date and pinned; unpin() it when its bytes are no
+  // longer needed. Thread-safe; may sleep on locks and read the file.
   Fault map(const File& file, std::uint64_t page, CachedFolio*& folio) {
     return with_folio(file, page, folio, [this](CachedFolio& found) { return fault(found); });
   }
@@ -118,7 +123,8 @@ class PageCache {
     return n;
   }
 
-  // Looks at the folio with `look`, which pins it when it is up to date and returns its state; else fills it or awaits who does.
+  // Looks at the folio with `look`, which pins it when it is up to date and returns its state; else fills it or awaits
+  // who does.
   template <class Look>
   Fault with_folio(const File& file, std::uint64_t page, CachedFolio*& folio, Look look) {
     if (page * kPageBytes >= file.size) return Fault::kPastEnd;
@@ -145,9 +151,9 @@ class PageCache {
     return result;
   }
 
-  // The page-fault path. Like the kernel's: a fault that finds the page locked waits for it without the mapping's lock, and
-  // must then start over, since the mapping may have changed meanwhile; only the second pass keeps the lock it waited for. So one
-  // contended fault takes the page lock twice.
+  // The page-fault path. Like the kernel's: a fault that finds the page locked waits for it without the mapping's lock,
+  // and must then start over, since the mapping may have changed meanwhile; only the second pass keeps the lock it
+  // waited for. So one contended fault takes the page lock twice.
   std::uint32_t fault(CachedFolio& folio) {
     if (const TryGuard<W, typename Locks::Page> guard(folio.lock, kFaultTry); guard) return pin_if_up_to_date(folio);
     { const Guard<W, typename Locks::Page> wait(folio.lock, kFaultWait); }
@@ -162,7 +168,8 @@ class PageCache {
     return state;
   }
 
-  // The folio of the key with a reference, or null when the cache is full. `created`: it is new, and the caller must fill it.
+  // The folio of the key with a reference, or null when the cache is full. `created`: it is new, and the caller must
+  // fill it.
   CachedFolio* find_or_create(const FolioKey& key, bool& created) {
     Plain<W, CachedFolio*>& bucket = bucket_of(key);
     {
@@ -219,7 +226,8 @@ class PageCache {
     std::uint32_t old = 0;
     {
       const Guard<W, typename Locks::Page> guard(folio.lock, kFillPublish);
-      old = folio.state.fetch_add(outcome - CachedFolio::kFilling, release);  // F1: filling off and the outcome on, at once
+      old = folio.state.fetch_add(outcome - CachedFolio::kFilling,
+                                  release);  // F1: filling off and the outcome on, at once
     }
     if ((old & CachedFolio::kWaiters) != 0) wake_all<W>(classes_.page.wait_table(), folio.state, CachedFolio::kWaiters);
     return ok;

@@ -52,6 +52,12 @@ std::vector<std::string> columns_of(const std::vector<Row>& rows) {
 
 }  // namespace
 
+std::string csv_line(const std::vector<std::string>& fields) {
+  std::string line;
+  for (std::size_t i = 0; i < fields.size(); ++i) line += (i == 0 ? "" : ",") + field(fields[i]);
+  return line + "\n";
+}
+
 std::string result_csv(const std::vector<ResultFile>& files) {
   std::vector<Row> rows;
   for (const auto& file : files) {
@@ -64,12 +70,7 @@ std::string result_csv(const std::vector<ResultFile>& files) {
     }
   }
   const auto columns = columns_of(rows);
-  std::string text;
-  const auto append_line = [&text](const std::vector<std::string>& fields) {
-    for (std::size_t i = 0; i < fields.size(); ++i) text += (i == 0 ? "" : ",") + field(fields[i]);
-    text += "\n";
-  };
-  append_line(columns);
+  std::string text = csv_line(columns);
   for (const auto& row : rows) {
     const std::unordered_map<std::string, std::string> by_name(row.begin(), row.end());
     std::vector<std::string> fields;
@@ -77,7 +78,7 @@ std::string result_csv(const std::vector<ResultFile>& files) {
       const auto found = by_name.find(column);
       fields.push_back(found == by_name.end() ? "" : found->second);
     }
-    append_line(fields);
+    text += csv_line(fields);
   }
   return text;
 }

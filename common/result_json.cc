@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "common/described_json.h"
 #include "common/files.h"
@@ -28,8 +29,14 @@ Result<ResultFile> from_json(const Json& json) {
 Result<ResultFile> read_result_file(const std::string& path) {
   const auto text = read_text_file(path);
   if (!text) return tl::unexpected(text.error());
-  const auto json = Json::parse(*text, nullptr, false);
-  if (json.is_discarded()) return fail("{}: is not JSON", path);
+  Json json;
+  try {
+    json = Json::parse(*text);
+  } catch (const Json::parse_error& error) {
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: ...": what follows the bracket is for people.
+    const std::string_view message = error.what();
+    return fail("{}: is not JSON: {}", path, message.substr(std::min(message.find("] ") + 2, message.size())));
+  }
   auto file = from_json(json);
   if (!file) return fail("{}: {}", path, file.error().message);
   return file;

@@ -314,4 +314,7 @@ Result<void> check_result(const ResultFile& file);
 // A name that a run lacks, or whose value is null, leaves its field empty.
 std::string result_csv(const std::vector<ResultFile>& files);
 
+// Returns the fields as one line of CSV, as RFC 4180 wants them.
+std::string csv_line(const std::vector<std::string>& fields);
+
 }  // namespace convoy

@@ -107,7 +107,7 @@ Result<void> wait_until_reachable(const Url& origin, const Address& address, std
   const auto start = now_ns();
   for (;;) {
     Fd fd;
-    const int error = connect_by(fd, address, start + std::max(patience_ns, kNanosPerSecond));
+    const int error = connect_by(fd, address, now_ns() + kNanosPerSecond);
     if (error == 0) return {};
     if (error != ECONNREFUSED || now_ns() - start >= patience_ns || stop_signal::received() != 0) {
       return fail("cannot connect to {}:{}: {}", origin.host, origin.port, std::strerror(error));

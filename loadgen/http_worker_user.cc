@@ -15,7 +15,7 @@ namespace {
 
 // After a failure that costs the connection a user pauses, so that a dead server is not met with a busy loop.
 constexpr std::int64_t kShortestBackoff = 10 * kNanosPerMilli;
-constexpr std::uint32_t kBackoffDoublings = 5;
+constexpr std::uint32_t kBackoffDoublings = 4;
 
 Failure classify_connect(int error) {
   switch (error) {

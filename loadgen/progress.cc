@@ -36,7 +36,8 @@ void Progress::begin_run(std::uint32_t users, std::int64_t window_start_ns) {
 
 void Progress::tick(std::uint64_t transactions) {
   const auto now = now_ns();
-  if (quiet_ || now - last_line_ns_ < period_ns_) return;
+  // So early in a window there is no rate to tell.
+  if (quiet_ || now - last_line_ns_ < period_ns_ || now - window_start_ns_ < kNanosPerSecond / 4) return;
   last_line_ns_ = now;
   const double span = seconds(now - last_tick_ns_);
   const double rate = span > 0 ? static_cast<double>(transactions - last_transactions_) / span : 0;

@@ -108,6 +108,10 @@ std::optional<PlainHead> read_plain_head(std::string_view bytes) {
 struct ResponseReader::Parser {
   Parser() {
     llhttp_settings_init(&settings);
+    settings.on_headers_complete = [](llhttp_t* p) {
+      const int status = llhttp_get_status_code(p);
+      return status == 204 || status == 304 ? 1 : 0;  // 1: no body follows, whatever the head says.
+    };
     settings.on_body = [](llhttp_t* p, const char*, std::size_t size) {
       static_cast<Parser*>(p->data)->body_bytes += size;
       return 0;

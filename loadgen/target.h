@@ -32,10 +32,10 @@ struct Target {
 };
 
 struct TargetSpec {
-  std::string url;                   // A URL or pattern; may be empty if a file says where the server is.
-  std::string url_file;              // Or empty. Its lines are what is asked for; `url` gives the server to bare paths.
-  std::vector<std::string> urls;     // More paths or URLs, as from a sweep file's `urls`.
-  std::vector<std::string> headers;  // "Name: value"; Host and Connection replace our own.
+  std::string url = {};       // A URL or pattern; may be empty if a file says where the server is.
+  std::string url_file = {};  // Or empty. Its lines are what is asked for; `url` gives the server to bare paths.
+  std::vector<std::string> urls = {};     // More paths or URLs, as from a sweep file's `urls`.
+  std::vector<std::string> headers = {};  // "Name: value"; Host and Connection replace our own.
   bool keep_alive = true;
 };
 

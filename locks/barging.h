@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 //
 // A release wakes the first waiter that is asleep and leaves the lock free. The woken waiter tries; when the lock was
-// stolen it queues again at the tail, so that its age is lost. A waiter that was found awake keeps its place and does not use up the wake.
+// stolen it queues again at the tail, so that its age is lost. A waiter that was found awake keeps its place and does
+// not use up the wake.
 //
 //   loop:  if not in the queue, append; set waiters; prepare to sleep
 //          still locked → sleep;  try → done (leave the queue)

@@ -2,17 +2,18 @@
 // SPDX-License-Identifier: MIT
 //
 // A release wakes the first waiter but leaves the lock free, so that a thread that is running may steal it before the
-// woken one is on a core (barging). A waiter accepts `unfairness` such thefts; then it queues once more and demands a hand-off: the
-// next waker that reaches it takes the lock on its behalf, and it owns the lock while still asleep.
+// woken one is on a core (barging). A waiter accepts `unfairness` such thefts; then it queues once more and demands a
+// hand-off: the next waker that reaches it takes the lock on its behalf, and it owns the lock while still asleep.
 //
 //   for lost = 0, 1, ...:  queue at the tail (hand-off wanted iff lost >= unfairness); await a waker
 //                          handed the lock → done;  try → done, or stolen from: again
 //
-// Fairness: `unfairness` 0 is FIFO per queue, but for thefts in the window between a release and its waker (no one is woken for
-// those, and they are not bounded). Above 0 it is barging with a bound on useless wakes: at most `unfairness` per acquisition.
-// Each re-queueing goes to the tail, and a waiter that demands a hand-off is not moved ahead of older ones.
-// Choose it where holds are short and waiters many: the default 5 keeps the throughput of barging and no waiter starves. At 0 a
-// standing queue becomes a *lock convoy*: every release hands the lock to a sleeper, and all who are awake queue behind it.
+// Fairness: `unfairness` 0 is FIFO per queue, but for thefts in the window between a release and its waker (no one is
+// woken for those, and they are not bounded). Above 0 it is barging with a bound on useless wakes: at most `unfairness`
+// per acquisition. Each re-queueing goes to the tail, and a waiter that demands a hand-off is not moved ahead of older
+// ones. Choose it where holds are short and waiters many: the default 5 keeps the throughput of barging and no waiter
+// starves. At 0 a standing queue becomes a *lock convoy*: every release hands the lock to a sleeper, and all who are
+// awake queue behind it.
 //
 // Origin: Linux 5.9, commit 5ef64cc8987a (vm.page_lock_unfairness). Changed: page_lock.h says what.
 #pragma once
@@ -69,12 +70,16 @@ class Bounded : public PageLock<W, Bounded<W>> {
     return Walk::kStop;
   }
 
-  // A leaving waiter passes on what it was given: a wake is consumed by one try, whose failure means that a holder exists.
+  // A leaving waiter passes on what it was given: a wake is consumed by one try, whose failure means that a holder
+  // exists.
   bool leave_early(Waiter<W>& me) {
     switch (Base::leave(me)) {
-      case Verdict::kGranted: return true;
-      case Verdict::kWoken: return Base::try_acquire() ? acquired(Event::kPageLockWoken) : left();
-      case Verdict::kWaiting: break;
+      case Verdict::kGranted:
+        return true;
+      case Verdict::kWoken:
+        return Base::try_acquire() ? acquired(Event::kPageLockWoken) : left();
+      case Verdict::kWaiting:
+        break;
     }
     return left();
   }

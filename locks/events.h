@@ -13,16 +13,16 @@
 namespace convoy {
 
 // X(enumerator, name, +1 when)
-#define CONVOY_LOCK_EVENTS(X)                                                                                        \
-  X(kPageLockFast, "page_lock_fast", "the first try got the page lock")                                              \
-  X(kPageLockSlow, "page_lock_slow", "lock() enters its slow path: the first try failed")                            \
-  X(kPageLockLate, "page_lock_late", "a later try of the waiter's own, before anybody woke it, got the bit")         \
-  X(kPageLockSleep, "page_lock_sleep", "a return from park in the wait loop")                                        \
-  X(kPageLockWake, "page_lock_wake", "a waker marks an exclusive waiter woken, by hand-off or not")                  \
-  X(kPageLockWoken, "page_lock_woken", "a woken waiter, not handed the lock, took the bit itself")                   \
+#define CONVOY_LOCK_EVENTS(X)                                                                                          \
+  X(kPageLockFast, "page_lock_fast", "the first try got the page lock")                                                \
+  X(kPageLockSlow, "page_lock_slow", "lock() enters its slow path: the first try failed")                              \
+  X(kPageLockLate, "page_lock_late", "a later try of the waiter's own, before anybody woke it, got the bit")           \
+  X(kPageLockSleep, "page_lock_sleep", "a return from park in the wait loop")                                          \
+  X(kPageLockWake, "page_lock_wake", "a waker marks an exclusive waiter woken, by hand-off or not")                    \
+  X(kPageLockWoken, "page_lock_woken", "a woken waiter, not handed the lock, took the bit itself")                     \
   X(kPageLockRequeue, "page_lock_requeue", "a woken waiter found the bit taken and queues again: a theft it suffered") \
-  X(kPageLockHandoff, "page_lock_handoff", "the waker took the bit for the waiter")                                  \
-  X(kPageLockWindowSteal, "page_lock_window_steal", "a waker found the bit set again and woke nobody")               \
+  X(kPageLockHandoff, "page_lock_handoff", "the waker took the bit for the waiter")                                    \
+  X(kPageLockWindowSteal, "page_lock_window_steal", "a waker found the bit set again and woke nobody")                 \
   X(kPageLockLeave, "page_lock_leave", "a waiter left at its deadline without the lock")
 
 enum class Event : std::uint8_t {

@@ -4,9 +4,9 @@
 // The waker takes the lock on behalf of the first waiter before it wakes it. A waiter queues once, never tries again
 // and never loses its place; the lock is held on paper by a thread that is still asleep.
 //
-// Fairness: FIFO per queue, but for thefts in the window between a release and its waker's test-and-set, which wake nobody.
-// Choose it to see what fairness costs: the lock is unavailable to everybody for a whole wake-up, so throughput is at most
-// 1 / (wake-up latency + hold) once a queue stands, the *lock convoy* of 2020.
+// Fairness: FIFO per queue, but for thefts in the window between a release and its waker's test-and-set, which wake
+// nobody. Choose it to see what fairness costs: the lock is unavailable to everybody for a whole wake-up, so throughput
+// is at most 1 / (wake-up latency + hold) once a queue stands, the *lock convoy* of 2020.
 //
 // Origin: Linux 5.9-rc1, commit 2a9127fcf229; `bounded` at unfairness 0 does the same. Changed: page_lock.h says what.
 #pragma once

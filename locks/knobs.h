@@ -22,8 +22,10 @@ struct KnobInfo {
 };
 
 inline constexpr KnobInfo kKnobs[] = {
-    // Default: the kernel's page_lock_unfairness, commit 5ef64cc8987a. Range: the project's; the kernel's has no upper end.
-    {"unfairness", 0, 1000, 5, "Thefts that a waiter accepts before it demands a hand-off; 0 is the fair lock of 5.9-rc."},
+    // Default: the kernel's page_lock_unfairness, commit 5ef64cc8987a. Range: the project's; the kernel's has no upper
+    // end.
+    {"unfairness", 0, 1000, 5,
+     "Thefts that a waiter accepts before it demands a hand-off; 0 is the fair lock of 5.9-rc."},
     // Default: the kernel's page lock does not spin.
     {"spin", 0, 1'000'000, 0, "Polls of the lock word before a waiter queues."},
 };

@@ -1,8 +1,9 @@
 // lock_class.h — What all locks of one use share: name, policy, knobs, wait queues, events.
 // SPDX-License-Identifier: MIT
 //
-// The kernel's *lock class*: the page locks of a cache are one class, its mapping lock another. A lock is its word and a
-// reference to its class, so that ten million page locks cost a word each, and a knob is turned or an event read in one place.
+// The kernel's *lock class*: the page locks of a cache are one class, its mapping lock another. A lock is its word and
+// a reference to its class, so that ten million page locks cost a word each, and a knob is turned or an event read in
+// one place.
 #pragma once
 
 #include <cstdint>

@@ -1,26 +1,30 @@
-// page_lock.h — The word and the engine that the page-lock policies share; each policy adds how it waits and whom it wakes.
+// page_lock.h — The word and the engine that the page-lock policies share.
 // SPDX-License-Identifier: MIT
 //
 // The lock of one page: an exclusive, sleeping lock of one word, whose waiters stand in the hashed queues of its class.
 // lock() is one read-modify-write when free; unlock() is one, and ends there unless the waiters bit was set with it.
 //
-//   lock:    test-and-set; failed: under the queue's lock set waiters, try a last time, append; sleep        (bounded.h, ...)
+//   lock:    test-and-set; failed: under the queue's lock set waiters, try a last time, append; sleep (bounded.h, ...)
 //   unlock:  clear the bit (A1) and look at waiters in the same operation; set: take the queue's lock, show the
 //            waiters to the policy, first come first, until it has woken one; clear waiters if none is left
 //
-// Origin: Linux, mm/filemap.c, lock_page() and unlock_page() of v5.8, 2a9127fcf229 and 5ef64cc8987a. What we changed: see
-// wait_table.h; and a waiter with a deadline that leaves passes on the wake it was given, which the kernel's does not.
+// Origin: Linux, mm/filemap.c, lock_page() and unlock_page() of v5.8, 2a9127fcf229 and 5ef64cc8987a. What we changed:
+// see wait_table.h; and a waiter with a deadline that leaves passes on the wake it was given, which the kernel's does
+// not.
 //
 // State word
 //   bit 0 locked    set by who takes the lock, or by a waker on behalf of a waiter; cleared by the holder in unlock().
-//   bit 1 waiters   set under the queue's lock before the last try; cleared under it when nobody was seen waiting. May be
-//                   set with no waiter (a shared queue, a waiter that left): costs one useless walk. Must not be clear with one.
+//   bit 1 waiters   set under the queue's lock before the last try; cleared under it when nobody was seen waiting. May
+//   be
+//                   set with no waiter (a shared queue, a waiter that left): costs one useless walk. Must not be clear
+//                   with one.
 //
 // Invariants
 //   I1  No other bit is ever set.
 //   I2  A waiter of this lock is linked => waiters is set, or a waker holds its queue's lock.
 //
-// Transitions (waiters,locked): (w,0) → (w,1) try, grant · (w,1) → (1,1) enqueue · (w,1) → (w,0) unlock · (1,x) → (0,x) walk.
+// Transitions (waiters,locked): (w,0) → (w,1) try, grant · (w,1) → (1,1) enqueue · (w,1) → (w,0) unlock · (1,x) → (0,x)
+// walk.
 //
 // Synchronizes-with
 //   A: A1 unlock → A0 lock, A2 grant (critical section)
@@ -64,7 +68,8 @@ class CONVOY_CAPABILITY("page lock") PageLock {
   // By the thread that took it.
   void unlock() CONVOY_RELEASE() CONVOY_NO_TSA {
     const std::uint32_t old = word_.fetch_sub(kLocked, release);  // A1
-    if (old != kLocked) [[unlikely]] unlock_slow(old);
+    if (old != kLocked) [[unlikely]]
+      unlock_slow(old);
   }
 
   bool is_locked() const { return (word_.load(relaxed) & kLocked) != 0; }  // relaxed: a hint, out of date at once
@@ -76,8 +81,8 @@ class CONVOY_CAPABILITY("page lock") PageLock {
 
   bool try_acquire() { return (word_.fetch_or(kLocked, acquire) & kLocked) == 0; }  // A0; A2 when a waker calls it
 
-  // The last try and the queueing are one step under the queue's lock, waiters bit first: an unlocker that clears the bit
-  // after our try finds waiters set and then finds us in the queue.
+  // The last try and the queueing are one step under the queue's lock, waiters bit first: an unlocker that clears the
+  // bit after our try finds waiters set and then finds us in the queue.
   bool acquire_or_enqueue(Waiter<W>& me) {
     Locked queue(class_.wait_table(), &word_);
     word_.fetch_or(kWaiters, relaxed);  // relaxed: the queue's lock orders it before the waker's walk
@@ -97,7 +102,8 @@ class CONVOY_CAPABILITY("page lock") PageLock {
   bool spin_then_try() {
     const std::uint32_t polls = class_.knob(Knob::kSpin);
     if (polls == 0) return false;
-    W::spin_for(word_, relaxed, [](std::uint32_t w) { return (w & kLocked) == 0; }, SpinLimit{polls});
+    W::spin_for(
+        word_, relaxed, [](std::uint32_t w) { return (w & kLocked) == 0; }, SpinLimit{polls});
     return try_acquire();
   }
 
@@ -111,12 +117,14 @@ class CONVOY_CAPABILITY("page lock") PageLock {
     if ((old & kLocked) == 0 || (old & ~(kLocked | kWaiters)) != 0) panic_unlock(old);  // I1
     Locked queue(class_.wait_table(), &word_);
     const bool some_left = queue.walk(&word_, [&](Waiter<W>& waiter) { return policy().wake_one(queue, waiter); });
-    if (!some_left) word_.fetch_and(~kWaiters, relaxed);  // I2; relaxed: under the queue's lock, as is the bit's setting
+    if (!some_left)
+      word_.fetch_and(~kWaiters, relaxed);  // I2; relaxed: under the queue's lock, as is the bit's setting
   }
 
   [[noreturn]] void panic_unlock(std::uint32_t old) {
     char text[160];
-    std::snprintf(text, sizeof text, "%s: unlock of a page lock that is not held; word = { %s%s, other bits %x } by thread %u",
+    std::snprintf(text, sizeof text,
+                  "%s: unlock of a page lock that is not held; word = { %s%s, other bits %x } by thread %u",
                   class_.name().data(), (old & kLocked) != 0 ? "locked " : "", (old & kWaiters) != 0 ? "waiters" : "",
                   old & ~(kLocked | kWaiters), W::self().index);
     W::panic(text);

@@ -65,8 +65,8 @@ struct PoliciesOf<RealWorld> {
 template <World W>
 using AllPolicies = typename detail::PoliciesOf<W>::Type;
 
-// page: every policy that can say whether it is locked. lru: every exclusive one. mapping: the shared ones first, then the
-// exclusive ones with shared = exclusive.
+// page: every policy that can say whether it is locked. lru: every exclusive one. mapping: the shared ones first, then
+// the exclusive ones with shared = exclusive.
 template <World W>
 using PagePolicies = typename detail::Keep<AllPolicies<W>>::PageLockables;
 template <World W>

@@ -1,7 +1,8 @@
 // std_mutex.h — The C++ library's mutex, as a baseline.
 // SPDX-License-Identifier: MIT
 //
-// Real threads only: it reaches the operating system past its world. Fairness: none promised; glibc's is a barging futex lock.
+// Real threads only: it reaches the operating system past its world. Fairness: none promised; glibc's is a barging
+// futex lock.
 #pragma once
 
 #include <mutex>

@@ -1,10 +1,10 @@
 // ticket.h — Ticket spinlock.
 // SPDX-License-Identifier: MIT
 //
-// lock: draw the next ticket and await its turn. unlock: serve the next. All waiters read one word, so a release costs a
-// miss per waiter, and a preempted next-in-line stalls everyone behind it.
-// Fairness: strict FIFO. Needs a core per thread.
-// Origin: Mellor-Crummey and Scott, TOCS 1991; Linux x86 2.6.25 to 4.1. Changed: two words instead of two halves of one.
+// lock: draw the next ticket and await its turn. unlock: serve the next. All waiters read one word, so a release costs
+// a miss per waiter, and a preempted next-in-line stalls everyone behind it. Fairness: strict FIFO. Needs a core per
+// thread. Origin: Mellor-Crummey and Scott, TOCS 1991; Linux x86 2.6.25 to 4.1. Changed: two words instead of two
+// halves of one.
 //
 // State words: next_ the ticket to be drawn, serving_ the ticket that owns the lock; free when equal. Both wrap.
 // Synchronizes-with: A: A1 unlock → A0 lock, try_lock (critical section).
@@ -34,12 +34,12 @@ class CONVOY_CAPABILITY("ticket") Ticket {
   Ticket& operator=(const Ticket&) = delete;
 
   void lock() CONVOY_ACQUIRE() CONVOY_NO_TSA {
-    const std::uint32_t mine = next_.fetch_add(1, relaxed);  // relaxed: A0 follows
+    const std::uint32_t mine = next_.fetch_add(1, relaxed);                                  // relaxed: A0 follows
     W::await(serving_, acquire, [mine](std::uint32_t serving) { return serving == mine; });  // A0
   }
   // Nobody holds it or waits while next_ == serving_, and serving_ never passes next_: so one compare_exchange decides.
   bool try_lock() CONVOY_TRY_ACQUIRE(true) CONVOY_NO_TSA {
-    std::uint32_t serving = serving_.load(acquire);                 // A0
+    std::uint32_t serving = serving_.load(acquire);                // A0
     return next_.compare_exchange(serving, serving + 1, relaxed);  // relaxed: the load above synchronizes
   }
   // Only the holder writes serving_, so its own read is exact.

@@ -15,10 +15,14 @@ enum class Kind : std::uint8_t { kPageLock, kSpinning, kSleeping, kSharedSleepin
 
 constexpr std::string_view name_of(Kind kind) {
   switch (kind) {
-    case Kind::kPageLock: return "page lock";
-    case Kind::kSpinning: return "spinning";
-    case Kind::kSleeping: return "sleeping";
-    case Kind::kSharedSleeping: return "shared, sleeping";
+    case Kind::kPageLock:
+      return "page lock";
+    case Kind::kSpinning:
+      return "spinning";
+    case Kind::kSleeping:
+      return "sleeping";
+    case Kind::kSharedSleeping:
+      return "shared, sleeping";
   }
   return "";
 }
@@ -38,7 +42,7 @@ class KnobList {
 };
 
 struct PolicyTraits {
-  std::string_view name;      // stable: on command lines and in results
+  std::string_view name;  // stable: on command lines and in results
   Kind kind;
   std::string_view fairness;  // in the words of STYLE's glossary
   std::string_view origin;

@@ -1,10 +1,9 @@
 // ttas.h — Test-and-test-and-set spinlock.
 // SPDX-License-Identifier: MIT
 //
-// lock: exchange the word; while it was taken, await a free one by plain reads, so that waiters share the line instead of
-// fighting for it, and exchange again. Every release makes all waiters miss at once.
-// Fairness: none. Needs a core per thread: a preempted holder stalls every spinner.
-// Origin: Rudolph and Segall, ISCA 1984. Changed: nothing.
+// lock: exchange the word; while it was taken, await a free one by plain reads, so that waiters share the line instead
+// of fighting for it, and exchange again. Every release makes all waiters miss at once. Fairness: none. Needs a core
+// per thread: a preempted holder stalls every spinner. Origin: Rudolph and Segall, ISCA 1984. Changed: nothing.
 //
 // State word: 0 free, 1 locked. Synchronizes-with: A: A1 unlock → A0 lock (critical section).
 #pragma once
@@ -37,7 +36,7 @@ class CONVOY_CAPABILITY("ttas") Ttas {
   }
   bool try_lock() CONVOY_TRY_ACQUIRE(true) CONVOY_NO_TSA { return word_.exchange(1, acquire) == 0; }  // A0
   void unlock() CONVOY_RELEASE() CONVOY_NO_TSA { word_.store(0, release); }                           // A1
-  bool is_locked() const { return word_.load(relaxed) != 0; }  // relaxed: a hint
+  bool is_locked() const { return word_.load(relaxed) != 0; }                                         // relaxed: a hint
 
  private:
   Atomic<W, std::uint32_t> word_{0};

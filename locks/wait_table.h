@@ -2,17 +2,18 @@
 // SPDX-License-Identifier: MIT
 //
 // A page has no room for a wait queue, so all waiters of all pages stand in a table of W::kWaitQueues queues, chosen by
-// a hash of what they wait for; two pages may share one queue. A queue is a spin lock and a doubly linked FIFO list, 24 bytes in
-// RealWorld. A waiter stands on the stack of the thread that waits.
+// a hash of what they wait for; two pages may share one queue. A queue is a spin lock and a doubly linked FIFO list, 24
+// bytes in RealWorld. A waiter stands on the stack of the thread that waits.
 //
-// Origin: Linux, mm/filemap.c, 256 hashed wait queues for page bits. Different here: the waker unlinks first and stores its
-// verdict last, so that a waiter that has seen a verdict may return without the queue's lock; and a walk has no
+// Origin: Linux, mm/filemap.c, 256 hashed wait queues for page bits. Different here: the waker unlinks first and stores
+// its verdict last, so that a waiter that has seen a verdict may return without the queue's lock; and a walk has no
 // bookmark (the kernel drops the lock after 64 entries), because an exclusive wake ends it and fills have few waiters.
 //
 // Life of a waiter: under the queue's lock *unlink, then the releasing store of the verdict as the last access, then
 // unpark(thread)*. A waiter that leaves by itself unlinks itself under the queue's lock.
 //
-// Synchronizes-with: B: B1 verdict store → B0 waiter's load of the verdict (the lock it was handed, the bytes it waited for).
+// Synchronizes-with: B: B1 verdict store → B0 waiter's load of the verdict (the lock it was handed, the bytes it waited
+// for).
 #pragma once
 
 #include <cstddef>
@@ -33,8 +34,8 @@ struct Waiter {
   // Waits for `object`: the address of a word, used as a name only.
   Waiter(const void* waited_for, bool is_exclusive) : object(waited_for), thread(W::self()), exclusive(is_exclusive) {}
 
-  // Sleeps until a waker has stored its verdict; false when `deadline` passed before. Calls on_sleep() after every return
-  // from park, spurious ones included.
+  // Sleeps until a waker has stored its verdict; false when `deadline` passed before. Calls on_sleep() after every
+  // return from park, spurious ones included.
   template <class OnSleep>
   bool await_verdict(Deadline deadline, OnSleep on_sleep) {
     for (;;) {
@@ -87,7 +88,8 @@ class WaitTable {
 
     void append(Waiter<W>& waiter) {
       Waiter<W>* tail = queue_.tail;
-      waiter.verdict.store(static_cast<std::uint32_t>(Verdict::kWaiting), relaxed);  // relaxed: the queue's lock publishes it
+      waiter.verdict.store(static_cast<std::uint32_t>(Verdict::kWaiting),
+                           relaxed);  // relaxed: the queue's lock publishes it
       waiter.next = nullptr;
       waiter.previous = tail;
       waiter.linked = true;
@@ -124,8 +126,8 @@ class WaitTable {
       W::unpark(thread);
     }
 
-    // Shows each waiter for `object`, first come first, to on_waiter(waiter) -> Walk, which may wake it. Returns false when
-    // surely nobody waits for object any more; true may be out of date, which costs one useless walk later.
+    // Shows each waiter for `object`, first come first, to on_waiter(waiter) -> Walk, which may wake it. Returns false
+    // when surely nobody waits for object any more; true may be out of date, which costs one useless walk later.
     template <class OnWaiter>
     bool walk(const void* object, OnWaiter on_waiter) {
       bool seen = false;
@@ -159,15 +161,16 @@ class WaitTable {
   alignas(64) Queue queues_[W::kWaitQueues];
 };
 
-// Waits for a bit of a word that is not a lock: a SHARED wait, as the kernel's for writeback. Returns once the bit was seen
-// clear; the caller then looks at the word again (acquire). Waiters are all woken together, by wake_all().
+// Waits for a bit of a word that is not a lock: a SHARED wait, as the kernel's for writeback. Returns once the bit was
+// seen clear; the caller then looks at the word again (acquire). Waiters are all woken together, by wake_all().
 // Requires: who clears the bit reads `waiters_bit` in the same read-modify-write and calls wake_all() if it was set.
 template <World W>
 void wait_for_clear(WaitTable<W>& table, Atomic<W, std::uint32_t>& word, std::uint32_t bit, std::uint32_t waiters_bit) {
   Waiter<W> me(&word, false);
   {
     typename WaitTable<W>::Locked queue(table, &word);
-    // Waiters bit first, then the last look: who clears the bit afterwards sees it. Acquire as for any look at the word.
+    // Waiters bit first, then the last look: who clears the bit afterwards sees it. Acquire as for any look at the
+    // word.
     if ((word.fetch_or(waiters_bit, acquire) & bit) == 0) return;
     queue.append(me);
   }

@@ -51,7 +51,8 @@ struct Deadline {
 };
 inline constexpr Deadline kNever{~std::uint64_t{0}};
 
-// Where a lock is taken, by the name a profile shows. Made as a constant: `static constexpr Site kSite{"page_fault_map"}`.
+// Where a lock is taken, by the name a profile shows. Made as a constant: `static constexpr Site
+// kSite{"page_fault_map"}`.
 struct Site {
   const char* name;
 };
@@ -98,18 +99,20 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 // What a lock may observe. Every member is static.
 //
 //   Atomic<T>          load, store, exchange, compare_exchange, fetch_*; one step of a schedule
-//   Plain<T>           data that a lock guards: converts from and to T; a race on it is a defect that ExploreWorld reports
-//   SpinLock           the internal lock of a bucket or wait list: lock(), unlock(); never held across a park
-//   NoPreempt          a scope in which the thread keeps its core where the world can promise that; RealWorld collects the
-//                      unparks of the scope and issues them at the outermost end, so that no system call is made under a SpinLock
+//   Plain<T>           data that a lock guards: converts from and to T; a race on it is a defect that ExploreWorld
+//   reports SpinLock           the internal lock of a bucket or wait list: lock(), unlock(); never held across a park
+//   NoPreempt          a scope in which the thread keeps its core where the world can promise that; RealWorld collects
+//   the
+//                      unparks of the scope and issues them at the outermost end, so that no system call is made under
+//                      a SpinLock
 //   Counters           the events of one lock class: add(event), total(event); never a step, never a cost
 //   self()             the calling thread
 //   await(a, o, p)     spins until p(a.load(o)); returns that value
 //   spin_for(a,o,p,l)  the same, at most l.polls polls; says why it ended
-//   prepare_park()     forgets older wakes: the kernel's set_current_state(). The caller then re-tests what it waits for, and
-//   park()             sleeps unless an unpark came since prepare_park(); may return spuriously
-//   park_until(d)      the same, but not beyond d; false when d has passed
-//   unpark(t)          ends t's sleep, or the one it is about to begin; true if there was one. Orders nothing: what the
+//   prepare_park()     forgets older wakes: the kernel's set_current_state(). The caller then re-tests what it waits
+//   for, and park()             sleeps unless an unpark came since prepare_park(); may return spuriously park_until(d)
+//   the same, but not beyond d; false when d has passed unpark(t)          ends t's sleep, or the one it is about to
+//   begin; true if there was one. Orders nothing: what the
 //                      sleeper must see is published by an atomic of the lock
 //   deadline_in(ns), expired(d)   a lock asks whether time is up, it never reads a clock
 //   ordinal(object)    a number to hash: its address in RealWorld, never an address in a simulated world
@@ -125,7 +128,8 @@ concept World = requires(typename W::template Atomic<std::uint32_t>& word,
                          const Site& site, const char* text) {
   requires detail::AtomicIntegerOf<typename W::template Atomic<std::uint32_t>, std::uint32_t>;
   requires detail::AtomicIntegerOf<typename W::template Atomic<std::uint64_t>, std::uint64_t>;
-  requires detail::AtomicOf<typename W::template Atomic<void*>, void*>;
+  requires detail::AtomicOf < typename W::template Atomic<void*>,
+  void* > ;
   { static_cast<int>(plain) } -> std::same_as<int>;
   plain = 1;
   spin_lock.lock();
@@ -144,13 +148,14 @@ concept World = requires(typename W::template Atomic<std::uint32_t>& word,
   { W::expired(deadline) } -> std::same_as<bool>;
   { W::ordinal(object) } -> std::same_as<std::uint64_t>;
   W::at(site);
-  requires (W::kWaitQueues & (W::kWaitQueues - 1)) == 0;
+  requires(W::kWaitQueues & (W::kWaitQueues - 1)) == 0;
   W::panic(text);
 };
 
 // A world as the page cache, workloads and tests see it; never for locks.
 //
-//   touch(p, n, w)  the cost of reading (w false) or writing (w true) n bytes at p that a simulated world does not execute;
+//   touch(p, n, w)  the cost of reading (w false) or writing (w true) n bytes at p that a simulated world does not
+//   execute;
 //                   nothing in RealWorld, where the bytes are really touched
 //   coin(n)         a number from 0 to n - 1: by a generator, or by the schedule's choice
 //   require(c, t)   what a test claims: reports t and ends the run when c is false

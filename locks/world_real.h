@@ -99,7 +99,8 @@ class RealWorld {
   };
 
   // Test-and-test-and-set for a short while, then futex: 0 free, 1 locked, 2 locked and perhaps waited for (Drepper,
-  // "Futexes Are Tricky", mutex2). With more threads than cores a preempted holder must not cost its waiters their time slices.
+  // "Futexes Are Tricky", mutex2). With more threads than cores a preempted holder must not cost its waiters their time
+  // slices.
   class SpinLock {
    public:
     void lock() {
@@ -128,8 +129,10 @@ class RealWorld {
 
   class NoPreempt {
    public:
-    NoPreempt() : record_(enter_no_preempt()) {}
-    ~NoPreempt() { leave_no_preempt(record_); }
+    NoPreempt() : record_(record()) { ++record_.no_preempt_depth; }
+    ~NoPreempt() {
+      if (--record_.no_preempt_depth == 0 && record_.unparks_held != 0) issue_unparks(record_);
+    }
     NoPreempt(const NoPreempt&) = delete;
     NoPreempt& operator=(const NoPreempt&) = delete;
 
@@ -139,12 +142,15 @@ class RealWorld {
 
   class Counters {
    public:
-    Counters() : id_(take_class()) {}
-    ~Counters() { give_class(id_); }
+    Counters() : id_(registry().take_class()) {}
+    ~Counters() { registry().give_class(id_); }
     Counters(const Counters&) = delete;
     Counters& operator=(const Counters&) = delete;
-    void add(std::uint32_t event) { count(id_, event); }
-    std::uint64_t total(std::uint32_t event) const { return sum(id_, event); }
+    void add(std::uint32_t event) {
+      auto& counter = record().events[id_][event];
+      counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    }
+    std::uint64_t total(std::uint32_t event) const { return registry().total(id_, event); }
 
    private:
     std::size_t id_;
@@ -184,7 +190,8 @@ class RealWorld {
   static bool park_until(Deadline deadline) {
     Record& me = record();
     std::uint32_t word = kPrepared;
-    if (!me.park_word.compare_exchange_strong(word, kAsleep, std::memory_order_acq_rel, std::memory_order_acquire)) return true;
+    if (!me.park_word.compare_exchange_strong(word, kAsleep, std::memory_order_acq_rel, std::memory_order_acquire))
+      return true;
     if (me.hooks.about_to_park != nullptr) me.hooks.about_to_park(me.hooks.context);
     bool in_time = true;
     while (me.park_word.load(std::memory_order_acquire) == kAsleep && in_time) {
@@ -236,7 +243,8 @@ class RealWorld {
 
   // What users may set; see the server's settings.
   struct Tuning {
-    // Polls of await() before it yields the core between polls: about 2 us of pause on an AMD EPYC, some wake-ups' worth.
+    // Polls of await() before it yields the core between polls: about 2 us of pause on an AMD EPYC, some wake-ups'
+    // worth.
     std::atomic<std::uint32_t> yield_after{100};
   };
   static Tuning& tuning() {
@@ -256,7 +264,8 @@ class RealWorld {
   static constexpr std::memory_order std_order(AcqRel) { return std::memory_order_acq_rel; }
   static constexpr std::memory_order std_order(SeqCst) { return std::memory_order_seq_cst; }
 
-  // One per thread that ever lived at the same time, recycled, never freed: an unpark may come after its thread has gone.
+  // One per thread that ever lived at the same time, recycled, never freed: an unpark may come after its thread has
+  // gone.
   struct alignas(64) Record {
     std::atomic<std::uint32_t> park_word{kRunning};
     Thread thread;
@@ -309,7 +318,8 @@ class RealWorld {
     void give_class(std::size_t id) {
       const std::lock_guard guard(mutex_);
       for (std::size_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
-        for (auto& counter : records_[i].load(std::memory_order_relaxed)->events[id]) counter.store(0, std::memory_order_relaxed);
+        for (auto& counter : records_[i].load(std::memory_order_relaxed)->events[id])
+          counter.store(0, std::memory_order_relaxed);
       }
       class_taken_[id] = false;
     }
@@ -336,7 +346,8 @@ class RealWorld {
   }
 
   static Record& record() {
-    if (current_ == nullptr) [[unlikely]] current_ = take_record();
+    if (current_ == nullptr) [[unlikely]]
+      current_ = take_record();
     return *current_;
   }
   [[gnu::noinline]] static Record* take_record() {
@@ -352,22 +363,6 @@ class RealWorld {
     return returner.record;
   }
 
-  static void count(std::size_t class_id, std::uint32_t event) {
-    auto& counter = record().events[class_id][event];
-    counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  }
-  static std::size_t take_class() { return registry().take_class(); }
-  static void give_class(std::size_t id) { registry().give_class(id); }
-  static std::uint64_t sum(std::size_t class_id, std::uint32_t event) { return registry().total(class_id, event); }
-
-  static Record& enter_no_preempt() {
-    Record& me = record();
-    ++me.no_preempt_depth;
-    return me;
-  }
-  static void leave_no_preempt(Record& me) {
-    if (--me.no_preempt_depth == 0 && me.unparks_held != 0) issue_unparks(me);
-  }
   static void issue_unparks(Record& me) {
     for (std::uint32_t i = 0; i < me.unparks_held; ++i) futex_wake(me.held[i]->park_word, 1);
     me.unparks_held = 0;
@@ -389,7 +384,8 @@ class RealWorld {
 
   // Sleeps while word == value; false when the deadline has passed. May return spuriously.
   static bool futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, Deadline deadline) {
-    timespec until{static_cast<time_t>(deadline.ticks / 1'000'000'000), static_cast<long>(deadline.ticks % 1'000'000'000)};
+    timespec until{static_cast<time_t>(deadline.ticks / 1'000'000'000),
+                   static_cast<long>(deadline.ticks % 1'000'000'000)};
     syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, value, deadline == kNever ? nullptr : &until, nullptr,
             FUTEX_BITSET_MATCH_ANY);
     return !expired(deadline);

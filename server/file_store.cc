@@ -22,7 +22,10 @@ std::byte* reserve(std::uint64_t bytes) {
 }  // namespace
 
 FileStore::FileStore(std::uint64_t frames, std::uint64_t frame_bytes)
-    : frame_bytes_(frame_bytes), arena_bytes_(frames * frame_bytes), arena_(reserve(arena_bytes_)), frames_(new Frame[frames]) {
+    : frame_bytes_(frame_bytes),
+      arena_bytes_(frames * frame_bytes),
+      arena_(reserve(arena_bytes_)),
+      frames_(new Frame[frames]) {
   for (std::uint64_t i = 0; i < frames; ++i) frames_[i].bytes = arena_ + i * frame_bytes;
 }
 

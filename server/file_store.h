@@ -9,7 +9,8 @@
 
 namespace convoy {
 
-// A BackingStore (cache/page_cache.h). The arena is reserved at once and takes memory only as frames are filled. Thread-safe.
+// A BackingStore (cache/page_cache.h). The arena is reserved at once and takes memory only as frames are filled.
+// Thread-safe.
 class FileStore {
  public:
   // One version of one file, open for reading as long as the call that names it.

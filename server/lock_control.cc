@@ -87,7 +87,8 @@ void LockControl::add_settings(Settings& settings) {
 
 Result<void> LockControl::start(const ServerConfig& config) {
   if (auto done = choose<PagePolicies<RealWorld>>(classes_.page, "page-lock", config.page_lock); !done) return done;
-  if (auto done = choose<MappingPolicies<RealWorld>>(classes_.mapping, "mapping-lock", config.mapping_lock); !done) return done;
+  if (auto done = choose<MappingPolicies<RealWorld>>(classes_.mapping, "mapping-lock", config.mapping_lock); !done)
+    return done;
   if (auto done = choose<LruPolicies<RealWorld>>(classes_.lru, "lru-lock", config.lru_lock); !done) return done;
   apply(config);
   return {};
@@ -128,7 +129,8 @@ std::map<std::string, LockClassReport> LockControl::report() const {
 }
 
 std::string LockControl::list_policies() {
-  std::string text = fmt::format("{:<17} {:<17} {:<18} {:<36} {}\n", "policy", "kind", "roles", "knobs (default)", "origin");
+  std::string text =
+      fmt::format("{:<17} {:<17} {:<18} {:<36} {}\n", "policy", "kind", "roles", "knobs (default)", "origin");
   for (const PolicyTraits& traits : traits_of(AllPolicies<RealWorld>{})) {
     std::string roles;
     if (has(page_traits(), traits.name)) roles += "page ";
@@ -136,12 +138,16 @@ std::string LockControl::list_policies() {
     if (has(lru_traits(), traits.name)) roles += "lru";
     std::string knobs;
     for (const Knob knob : traits.knobs) {
-      knobs += fmt::format("{}{} 0..{} ({})", knobs.empty() ? "" : ", ", info(knob).name, info(knob).maximum, info(knob).default_value);
+      knobs += fmt::format("{}{} 0..{} ({})", knobs.empty() ? "" : ", ", info(knob).name, info(knob).maximum,
+                           info(knob).default_value);
     }
-    text += fmt::format("{:<17} {:<17} {:<18} {:<36} {}{}\n", traits.name, name_of(traits.kind), roles, knobs.empty() ? "-" : knobs,
-                        traits.origin, traits.needs_core_per_thread ? "; needs a core per thread" : "");
+    text += fmt::format("{:<17} {:<17} {:<18} {:<36} {}{}\n", traits.name, name_of(traits.kind), roles,
+                        knobs.empty() ? "-" : knobs, traits.origin,
+                        traits.needs_core_per_thread ? "; needs a core per thread" : "");
   }
-  return text + "\nA knob K of the page role is the setting page-lock-K. Exclusive policies in the mapping role: shared = exclusive.\n";
+  return text +
+         "\nA knob K of the page role is the setting page-lock-K. Exclusive policies in the mapping role: shared = "
+         "exclusive.\n";
 }
 
 }  // namespace convoy

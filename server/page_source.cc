@@ -23,13 +23,18 @@ Result<PinnedPage> PageSource::map(const OpenFile& file, std::uint64_t index) {
   const FileStore::File stored{file.version(), file.size(), file.fd()};
   ServerCache::CachedFolio* folio = nullptr;
   switch (access_ == Access::kMmap ? cache_.map(stored, index, folio) : cache_.read(stored, index, folio)) {
-    case Fault::kMapped: break;
-    case Fault::kPastEnd: return fail("'{}' ends before page {}", file.path(), index);
-    case Fault::kIoError: return fail("'{}' cannot be read, or is shorter than it was", file.path());
-    case Fault::kFull: return fail("the page cache is full: 'capacity' is too small for the files in use");
+    case Fault::kMapped:
+      break;
+    case Fault::kPastEnd:
+      return fail("'{}' ends before page {}", file.path(), index);
+    case Fault::kIoError:
+      return fail("'{}' cannot be read, or is shorter than it was", file.path());
+    case Fault::kFull:
+      return fail("the page cache is full: 'capacity' is too small for the files in use");
   }
   const std::uint64_t size = std::min<std::uint64_t>(kPageBytes, file.size() - index * kPageBytes);
-  return PinnedPage{folio->frame->bytes + cache_.page_in_folio(index) * kPageBytes, static_cast<std::uint32_t>(size), folio};
+  return PinnedPage{folio->frame->bytes + cache_.page_in_folio(index) * kPageBytes, static_cast<std::uint32_t>(size),
+                    folio};
 }
 
 }  // namespace convoy

@@ -1,8 +1,9 @@
 // explore_world.h — The world of the explorer: an atomic operation is a step, what the schedule decides is a choice.
 // SPDX-License-Identifier: MIT
 //
-// Executed with sequential consistency; what an order does not promise is found as a data race on Plain data (explorer.h).
-// A park may return spuriously once per schedule, a deadline may pass at any moment, and once passed it stays passed.
+// Executed with sequential consistency; what an order does not promise is found as a data race on Plain data
+// (explorer.h). A park may return spuriously once per schedule, a deadline may pass at any moment, and once passed it
+// stays passed.
 #pragma once
 
 #include <fmt/format.h>
@@ -210,14 +211,16 @@ class ExploreWorld {
     explorer().step();
     explorer().atomic_rmw(explorer().park_object(target), false, false, loc);
     const bool was_awake = std::exchange(explorer().park_permit(target), true);
-    if (explorer().tracing()) explorer().trace(loc, fmt::format("unpark thread {}{}", target, was_awake ? ", awake" : ""));
+    if (explorer().tracing())
+      explorer().trace(loc, fmt::format("unpark thread {}{}", target, was_awake ? ", awake" : ""));
     return !was_awake;
   }
 
   static Deadline deadline_in(std::uint64_t) { return Deadline{explorer().new_deadline()}; }
   static bool expired(Deadline deadline) {
     if (deadline == kNever) return false;
-    if (!explorer().deadline_passed(deadline.ticks) && explorer().choose(2) == 1) explorer().pass_deadline(deadline.ticks);
+    if (!explorer().deadline_passed(deadline.ticks) && explorer().choose(2) == 1)
+      explorer().pass_deadline(deadline.ticks);
     return explorer().deadline_passed(deadline.ticks);
   }
   static std::uint64_t ordinal(const void* object) { return explorer().ordinal(object); }
@@ -226,7 +229,9 @@ class ExploreWorld {
 
   // Host
   static void touch(const void*, std::size_t, bool) {}
-  static std::uint32_t coin(std::uint32_t n) { return static_cast<std::uint32_t>(explorer().choose(static_cast<int>(n))); }
+  static std::uint32_t coin(std::uint32_t n) {
+    return static_cast<std::uint32_t>(explorer().choose(static_cast<int>(n)));
+  }
   static void require(bool claim, const char* text) {
     if (!claim) explorer().fail("claim", text);
   }

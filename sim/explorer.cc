@@ -85,7 +85,8 @@ void Explorer::repeat_with_trace(const ScenarioFactory& make, Exploration& resul
   tracing_ = false;
   options_.cache = cache;
   if (!defect_) {
-    std::fprintf(stderr, "explorer: a schedule did not repeat; the scenario depends on something outside of its world\n");
+    std::fprintf(stderr,
+                 "explorer: a schedule did not repeat; the scenario depends on something outside of its world\n");
     std::abort();
   }
   defect_->schedule = schedule_text();
@@ -211,7 +212,8 @@ bool Explorer::collect_candidates(std::array<Candidate, kMaxExploredThreads + 1>
     }
   }
   if (count == 0 && !time_outs) return false;  // a spurious wake may come, but nothing may depend on it
-  for (int i = 0; i < late_count; ++i) candidates[static_cast<std::size_t>(count++)] = late[static_cast<std::size_t>(i)];
+  for (int i = 0; i < late_count; ++i)
+    candidates[static_cast<std::size_t>(count++)] = late[static_cast<std::size_t>(i)];
   return here;
 }
 
@@ -221,13 +223,15 @@ bool Explorer::pick() {
   int count = 0;
   const bool here = collect_candidates(candidates, count);
   if (count == 0) {
-    const bool all_done = std::all_of(threads_.begin(), threads_.begin() + thread_count_, [](auto& t) { return t.done; });
+    const bool all_done =
+        std::all_of(threads_.begin(), threads_.begin() + thread_count_, [](auto& t) { return t.done; });
     if (all_done) return false;
     std::string who;
     for (int i = 0; i < thread_count_; ++i) {
       if (!threads_[static_cast<std::size_t>(i)].done) who += fmt::format("{}thread {}", who.empty() ? "" : ", ", i);
     }
-    defect_ = Defect{"deadlock", fmt::format("{} wait{} for ever", who, who.find(',') == std::string::npos ? "s" : ""), "", ""};
+    defect_ = Defect{"deadlock", fmt::format("{} wait{} for ever", who, who.find(',') == std::string::npos ? "s" : ""),
+                     "", ""};
     abandoned_ = true;
     return false;
   }

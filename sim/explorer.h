@@ -1,16 +1,19 @@
 // explorer.h — Runs a scenario under every schedule up to a bound, and says what went wrong in which.
 // SPDX-License-Identifier: MIT
 //
-// Re-execution, not snapshots: a schedule is the list of choices taken, and the next schedule repeats a prefix of it. Threads are
-// fibres of one OS thread; every operation of ExploreWorld that another thread could see is a step, before which any thread may go
-// on. Searched depth first with at most `preemption_bound` switches away from a thread that could go on.
+// Re-execution, not snapshots: a schedule is the list of choices taken, and the next schedule repeats a prefix of it.
+// Threads are fibres of one OS thread; every operation of ExploreWorld that another thread could see is a step, before
+// which any thread may go on. Searched depth first with at most `preemption_bound` switches away from a thread that
+// could go on.
 //
-// Pruning: happens-before caching (Musuvathi and Qadeer, MSR-TR-2007-12): two prefixes whose events have the same clocks lead to the
-// same state, so the second is abandoned if it has not spent fewer preemptions. Sound under a preemption bound, as sleep sets are not.
+// Pruning: happens-before caching (Musuvathi and Qadeer, MSR-TR-2007-12): two prefixes whose events have the same
+// clocks lead to the same state, so the second is abandoned if it has not spent fewer preemptions. Sound under a
+// preemption bound, as sleep sets are not.
 //
-// Found: deadlock (a lost wake-up is one), a claim of the scenario or a panic of the lock that fails, a data race on Plain data (two
-// clocks a thread: *dependence* for the pruning, *synchronisation* for races), use of an object after its end, and no end
-// within `max_steps`. Not found: what only a weaker memory order than sequential consistency lets happen, races apart.
+// Found: deadlock (a lost wake-up is one), a claim of the scenario or a panic of the lock that fails, a data race on
+// Plain data (two clocks a thread: *dependence* for the pruning, *synchronisation* for races), use of an object after
+// its end, and no end within `max_steps`. Not found: what only a weaker memory order than sequential consistency lets
+// happen, races apart.
 #pragma once
 
 #include <array>
@@ -87,7 +90,8 @@ class Explorer {
   // One of n continuations, of which the schedule chooses.
   int choose(int n);
 
-  // Objects: what an operation on the memory at `object` does to the clocks. Construction and destruction are plain writes.
+  // Objects: what an operation on the memory at `object` does to the clocks. Construction and destruction are plain
+  // writes.
   void constructed(const void* object);
   void destroyed(const void* object);
   void plain_read(const void* object);

@@ -1,8 +1,9 @@
 // explorer_clocks.cc — What operations do to clocks: dependence for the pruning, synchronisation for data races.
 // SPDX-License-Identifier: MIT
 //
-// Synchronisation follows C++: a release store replaces what an acquire of the object brings, a relaxed store clears it, a release
-// read-modify-write adds to it, a relaxed one keeps it (release sequence). Parking and unparking bring nothing.
+// Synchronisation follows C++: a release store replaces what an acquire of the object brings, a relaxed store clears
+// it, a release read-modify-write adds to it, a relaxed one keeps it (release sequence). Parking and unparking bring
+// nothing.
 #include <fmt/format.h>
 
 #include "sim/explorer.h"
@@ -39,7 +40,8 @@ void Explorer::begin_event(ExploredThread& thread) {
 
 ObjectRecord& Explorer::object_at(const void* address, Loc loc) {
   ObjectRecord* object = objects_.find(address);
-  if (object == nullptr || !object->alive) fail("dead_object", fmt::format("{}: use of an object that is not alive", place(loc)));
+  if (object == nullptr || !object->alive)
+    fail("dead_object", fmt::format("{}: use of an object that is not alive", place(loc)));
   return *object;
 }
 
@@ -80,7 +82,8 @@ void Explorer::plain_read(const void* address) {
   check_constructed(object, thread, kNowhere);
   thread.dependence.join(object.dependence_write);
   object.dependence_read.join(thread.dependence);
-  object.accesses.at[static_cast<std::size_t>(running_)] = thread.synchronisation.at[static_cast<std::size_t>(running_)];
+  object.accesses.at[static_cast<std::size_t>(running_)] =
+      thread.synchronisation.at[static_cast<std::size_t>(running_)];
   sign(thread, object.id, kRead);
 }
 
@@ -114,7 +117,8 @@ void Explorer::atomic_read(const void* address, bool acquire, Loc loc) {
   check_constructed(object, thread, loc);
   thread.dependence.join(object.dependence_write);
   object.dependence_read.join(thread.dependence);
-  object.accesses.at[static_cast<std::size_t>(running_)] = thread.synchronisation.at[static_cast<std::size_t>(running_)];
+  object.accesses.at[static_cast<std::size_t>(running_)] =
+      thread.synchronisation.at[static_cast<std::size_t>(running_)];
   sign(thread, object.id, kRead);
   if (acquire) thread.synchronisation.join(object.synchronisation);
 }
@@ -129,7 +133,8 @@ void Explorer::atomic_write(const void* address, bool release, Loc loc) {
   thread.dependence.join(object.dependence_read);
   object.dependence_write = thread.dependence;
   object.dependence_read = {};
-  object.accesses.at[static_cast<std::size_t>(running_)] = thread.synchronisation.at[static_cast<std::size_t>(running_)];
+  object.accesses.at[static_cast<std::size_t>(running_)] =
+      thread.synchronisation.at[static_cast<std::size_t>(running_)];
   sign(thread, object.id, kWrite);
   object.synchronisation = release ? thread.synchronisation : Clock{};
 }
@@ -144,7 +149,8 @@ void Explorer::atomic_rmw(const void* address, bool acquire, bool release, Loc l
   thread.dependence.join(object.dependence_read);
   object.dependence_write = thread.dependence;
   object.dependence_read = {};
-  object.accesses.at[static_cast<std::size_t>(running_)] = thread.synchronisation.at[static_cast<std::size_t>(running_)];
+  object.accesses.at[static_cast<std::size_t>(running_)] =
+      thread.synchronisation.at[static_cast<std::size_t>(running_)];
   sign(thread, object.id, kReadModifyWrite);
   if (acquire) thread.synchronisation.join(object.synchronisation);
   if (release) object.synchronisation.join(thread.synchronisation);

@@ -1,8 +1,9 @@
 // fiber.h — A stackful coroutine that may be abandoned and started again.
 // SPDX-License-Identifier: MIT
 //
-// Over Boost.Context's fcontext, with the sanitizers' fibre hooks. An abandoned fibre's stack is reused, never unwound: unwinding
-// would run through `noexcept` locks. So nothing on a fibre's stack may own memory when it is abandoned. One thread only.
+// Over Boost.Context's fcontext, with the sanitizers' fibre hooks. An abandoned fibre's stack is reused, never unwound:
+// unwinding would run through `noexcept` locks. So nothing on a fibre's stack may own memory when it is abandoned. One
+// thread only.
 #pragma once
 
 #include <sys/mman.h>
@@ -41,7 +42,8 @@ class Fiber {
   using Body = void (*)(void* argument);
 
   explicit Fiber(std::size_t stack_bytes = 64 * 1024) : stack_bytes_(stack_bytes) {
-    stack_ = static_cast<std::byte*>(mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    stack_ =
+        static_cast<std::byte*>(mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (stack_ == MAP_FAILED) std::abort();
 #if defined(CONVOY_FIBER_TSAN)
     tsan_fiber_ = __tsan_create_fiber(0);

@@ -1,7 +1,8 @@
 // object_table.h — The explorer's memory of the objects that a schedule has built, by address.
 // SPDX-License-Identifier: MIT
 //
-// Keyed by address and kept apart from the objects, so that a use after the end of an object finds its record, not its remains.
+// Keyed by address and kept apart from the objects, so that a use after the end of an object finds its record, not its
+// remains.
 #pragma once
 
 #include <array>

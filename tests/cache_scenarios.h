@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 //
 // Goal: nobody maps a folio that is not up to date, a failed fill wakes all who wait and is tried again, pins balance.
-// Method: two or three threads map, or read, the same page. The frame is Plain data, so bytes seen without F1 → F0 are a race.
+// Method: two or three threads map, or read, the same page. The frame is Plain data, so bytes seen without F1 → F0 are
+// a race.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ struct ScenarioFrame {
   Plain<W, std::uint64_t> content{0};
 };
 
-// A store of one file whose folio i holds i + 1. Whether a read fails is a choice of the schedule, `failures` times at most.
+// A store of one file whose folio i holds i + 1. Whether a read fails is a choice of the schedule, `failures` times at
+// most.
 template <Host W>
 class FailingStore {
  public:
@@ -97,7 +99,8 @@ void add_cache_cells(std::vector<Cell>& cells) {
   const auto add = [&]<class P>(const char* name, ScenarioSize size, int failures, std::type_identity<P>) {
     std::vector<std::string> witnesses;
     if (failures > 0) witnesses = {"a fill that failed", "a fault refused"};
-    cells.push_back({"cache", name, [=] { return std::make_unique<ConcurrentFaults<W, P>>(size, failures); }, witnesses});
+    cells.push_back(
+        {"cache", name, [=] { return std::make_unique<ConcurrentFaults<W, P>>(size, failures); }, witnesses});
   };
   using std::type_identity;
   add("faults_bounded_2", {2, 1}, 1, type_identity<Bounded<W>>{});

@@ -1,4 +1,4 @@
-// cell_program.h — The command line that the contract and explore programs share: list cells, tell them to CTest, run one.
+// cell_program.h — The command line that the contract and explore programs share.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -10,11 +10,11 @@
 
 namespace convoy {
 
-// arguments: --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO. A cell that does not exist is an error: a filter that selects
-// nothing must not pass. Returns the exit status.
+// arguments: --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO. A cell that does not exist is an error: a
+// filter that selects nothing must not pass. Returns the exit status.
 template <class Run>
-int cell_program(const char* name, const char* world, const std::vector<Cell>& cells, const std::vector<std::string>& arguments,
-                 Run run) {
+int cell_program(const char* name, const char* world, const std::vector<Cell>& cells,
+                 const std::vector<std::string>& arguments, Run run) {
   if (arguments.size() == 1 && arguments[0] == "--list") {
     for (const Cell& cell : cells) std::printf("%s %s\n", cell.policy.c_str(), cell.scenario.c_str());
     return 0;
@@ -22,7 +22,8 @@ int cell_program(const char* name, const char* world, const std::vector<Cell>& c
   if (arguments.size() == 4 && arguments[0] == "--ctest") {
     for (const Cell& cell : cells) {
       const std::string test = "lock/" + cell.policy + "/" + world + "/" + cell.scenario;
-      std::printf("add_test([[%s]] [[%s]] %s %s)\n", test.c_str(), arguments[1].c_str(), cell.policy.c_str(), cell.scenario.c_str());
+      std::printf("add_test([[%s]] [[%s]] %s %s)\n", test.c_str(), arguments[1].c_str(), cell.policy.c_str(),
+                  cell.scenario.c_str());
       std::printf("set_tests_properties([[%s]] PROPERTIES LABELS %s TIMEOUT 300 ENVIRONMENT [[%s]])\n", test.c_str(),
                   arguments[2].c_str(), arguments[3].c_str());
     }

@@ -36,8 +36,10 @@ inline std::string file_name_of(std::string_view policy) {
 
 template <Host W, class Lock>
 void add_cells(std::vector<Cell>& cells, const CellSizes& sizes) {
-  const auto add = [&]<class S>(const char* name, ScenarioSize size, std::type_identity<S>, std::vector<std::string> witnesses) {
-    cells.push_back({file_name_of(Lock::kTraits.name), name, [size] { return std::make_unique<S>(size); }, std::move(witnesses)});
+  const auto add = [&]<class S>(const char* name, ScenarioSize size, std::type_identity<S>,
+                                std::vector<std::string> witnesses) {
+    cells.push_back(
+        {file_name_of(Lock::kTraits.name), name, [size] { return std::make_unique<S>(size); }, std::move(witnesses)});
   };
   using std::type_identity;
   add("mutual_exclusion_2", sizes.two, type_identity<MutualExclusion<W, Lock>>{}, {});
@@ -54,9 +56,11 @@ void add_cells(std::vector<Cell>& cells, const CellSizes& sizes) {
     add("steal_then_handoff_1", steals, type_identity<StealThenHandoff<W, Lock, 1>>{}, all);
     add("steal_then_handoff_2", steals, type_identity<StealThenHandoff<W, Lock, 2>>{}, all);
   } else if constexpr (Lock::kTraits.name == "handoff") {
-    add("steal_then_handoff_0", steals, type_identity<StealThenHandoff<W, Lock, 0>>{}, {"all accepted thefts", "a hand-off"});
+    add("steal_then_handoff_0", steals, type_identity<StealThenHandoff<W, Lock, 0>>{},
+        {"all accepted thefts", "a hand-off"});
   } else if constexpr (Lock::kTraits.name == "barging") {
-    add("steal_without_bound", steals, type_identity<StealThenHandoff<W, Lock, 1>>{}, {"more thefts than bounded would accept"});
+    add("steal_without_bound", steals, type_identity<StealThenHandoff<W, Lock, 1>>{},
+        {"more thefts than bounded would accept"});
   }
 }
 

@@ -122,8 +122,8 @@ class TwoLocksOneQueue : public Scenario {
   Plain<W, int> second_count_{0};
 };
 
-// One waiter, and a stealer that takes the lock in every gap it is offered and never waits. A waiter of unfairness N is woken
-// without the lock at most N times, and the wake after the N-th theft makes it the owner.
+// One waiter, and a stealer that takes the lock in every gap it is offered and never waits. A waiter of unfairness N is
+// woken without the lock at most N times, and the wake after the N-th theft makes it the owner.
 template <Host W, class Lock, std::uint32_t kUnfairness>
 class StealThenHandoff : public Scenario {
  public:

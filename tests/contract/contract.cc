@@ -3,9 +3,9 @@
 //
 // usage: contract --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO
 //
-// Goal: the policies keep their contract on this processor, and under the sanitizers. Method: the explorer's scenarios, larger, on
-// threads that start together, until 300 runs or one second, whichever is later than the first five runs.
-// A claim that fails ends the process by abort.
+// Goal: the policies keep their contract on this processor, and under the sanitizers. Method: the explorer's scenarios,
+// larger, on threads that start together, until 300 runs or one second, whichever is later than the first five runs. A
+// claim that fails ends the process by abort.
 #include <barrier>
 #include <chrono>
 #include <cstdio>

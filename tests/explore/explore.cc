@@ -1,7 +1,8 @@
 // explore.cc — Runs one cell (policy, scenario) under every schedule up to a bound, or replays one schedule.
 // SPDX-License-Identifier: MIT
 //
-// usage: explore --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO [--bound=N] [--schedule=S] [--program=NAME]
+// usage: explore --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO [--bound=N] [--schedule=S]
+// [--program=NAME]
 //
 // Exit status: 0 no defect, 1 a defect (its ladder and replay line are printed), 2 usage.
 // CONVOY_DEPTH sets the preemption bound, 3 without it.
@@ -32,10 +33,17 @@ struct Options {
   int bound = 3;
 };
 
+// -1 for what is no number.
+int read_bound(const char* text) {
+  char* end = nullptr;
+  const long bound = std::strtol(text, &end, 10);
+  return end == text || *end != '\0' || bound > 100 ? -1 : static_cast<int>(bound);
+}
+
 int report(const Options& options, const Cell& cell, const Exploration& result) {
-  std::printf("%s\n%s: %s\nreplay: %s %s %s --schedule=%s\n", result.defect->ladder.c_str(), result.defect->kind.c_str(),
-              result.defect->text.c_str(), options.program.c_str(), cell.policy.c_str(), cell.scenario.c_str(),
-              result.defect->schedule.c_str());
+  std::printf("%s\n%s: %s\nreplay: %s %s %s --schedule=%s\n", result.defect->ladder.c_str(),
+              result.defect->kind.c_str(), result.defect->text.c_str(), options.program.c_str(), cell.policy.c_str(),
+              cell.scenario.c_str(), result.defect->schedule.c_str());
   return 1;
 }
 
@@ -61,13 +69,12 @@ int explore(const Options& options, const Cell& cell) {
     return 0;
   }
   const Exploration result = explorer.explore(cell.make, limits);
-  const std::string line =
-      fmt::format("{:<26} {:<8} {:<21} bound {} {:>7} schedules, {:>8} steps: {}\n",
-                  options.program.substr(options.program.rfind('/') + 1), cell.policy, cell.scenario, limits.preemption_bound,
-                  result.schedules, result.steps,
-                  result.defect      ? "defect, " + result.defect->kind
-                  : result.exhausted ? "exhausted"
-                                     : fmt::format("stopped at {}", result.schedules));
+  const std::string line = fmt::format("{:<26} {:<8} {:<21} bound {} {:>7} schedules, {:>8} steps: {}\n",
+                                       options.program.substr(options.program.rfind('/') + 1), cell.policy,
+                                       cell.scenario, limits.preemption_bound, result.schedules, result.steps,
+                                       result.defect      ? "defect, " + result.defect->kind
+                                       : result.exhausted ? "exhausted"
+                                                          : fmt::format("stopped at {}", result.schedules));
   std::fputs(line.c_str(), stdout);
   note_in_table(line);
   if (result.defect) return report(options, cell, result);
@@ -82,12 +89,12 @@ int explore(const Options& options, const Cell& cell) {
 
 int main(int argc, char** argv) {
   Options options;
-  if (const char* depth = std::getenv("CONVOY_DEPTH"); depth != nullptr) options.bound = std::atoi(depth);
+  if (const char* depth = std::getenv("CONVOY_DEPTH"); depth != nullptr) options.bound = read_bound(depth);
   std::vector<std::string> names;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument.rfind("--bound=", 0) == 0) {
-      options.bound = std::atoi(argument.c_str() + 8);
+      options.bound = read_bound(argument.c_str() + 8);
     } else if (argument.rfind("--schedule=", 0) == 0) {
       options.schedule = argument.substr(11);
     } else if (argument.rfind("--program=", 0) == 0) {
@@ -96,11 +103,12 @@ int main(int argc, char** argv) {
       names.push_back(argument);
     }
   }
-  if (options.bound < 0 || options.bound > 100) {
+  if (options.bound < 0) {
     std::fprintf(stderr, "explore: --bound (or CONVOY_DEPTH) must be a whole number from 0 to 100\n");
     return 2;
   }
-  return cell_program("explore", "explore", explored_cells(), names, [&](const Cell& cell) { return explore(options, cell); });
+  return cell_program("explore", "explore", explored_cells(), names,
+                      [&](const Cell& cell) { return explore(options, cell); });
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// explorer_test.cc — The explorer itself: each kind of defect is found in a small scenario, and only where there is one.
+// explorer_test.cc — The explorer finds each kind of defect, and only where there is one.
 // SPDX-License-Identifier: MIT
 #include "sim/explorer.h"
 
@@ -33,8 +33,9 @@ class TwoThreads : public Scenario {
 };
 
 template <class Shared>
-Exploration explore_two(typename TwoThreads<Shared>::Body first, typename TwoThreads<Shared>::Body second,
-                        typename TwoThreads<Shared>::Body finish = [](Shared&) {}, const ExploreOptions& options = {}) {
+Exploration explore_two(
+    typename TwoThreads<Shared>::Body first, typename TwoThreads<Shared>::Body second,
+    typename TwoThreads<Shared>::Body finish = [](Shared&) {}, const ExploreOptions& options = {}) {
   Explorer explorer;
   return explorer.explore([=] { return std::make_unique<TwoThreads<Shared>>(first, second, finish); }, options);
 }
@@ -128,8 +129,7 @@ TEST(Explorer, two_threads_that_await_each_other_are_a_deadlock) {
 
 TEST(Explorer, a_bare_spin_loop_makes_no_progress) {
   const auto spin = [](Words& w) {
-    while (w.a.load(acquire) == 0) {
-    }
+    while (w.a.load(acquire) == 0) {}
   };
   const auto set = [](Words& w) { w.a.store(1, release); };
   EXPECT_EQ(kind_of(explore_two<Words>(spin, set)), "no_progress");
@@ -208,7 +208,8 @@ TEST(Explorer, pruning_changes_the_work_and_not_the_verdict) {
     EXPECT_EQ(kind_of(pruned), kind_of(whole)) << cell.policy << ' ' << cell.scenario;
     EXPECT_TRUE(pruned.exhausted && whole.exhausted) << cell.policy << ' ' << cell.scenario;
     EXPECT_LE(pruned.schedules, whole.schedules);
-    EXPECT_EQ(std::set(pruned.witnesses.begin(), pruned.witnesses.end()), std::set(whole.witnesses.begin(), whole.witnesses.end()))
+    EXPECT_EQ(std::set(pruned.witnesses.begin(), pruned.witnesses.end()),
+              std::set(whole.witnesses.begin(), whole.witnesses.end()))
         << cell.policy << ' ' << cell.scenario;
   }
 }

@@ -1,0 +1,98 @@
+// control_test.cc — Goal: the control pages say what is, change what may change, and refuse the rest in words.
+// SPDX-License-Identifier: MIT
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "common/lock_report.h"
+#include "tests/server/test_server.h"
+
+namespace convoy {
+namespace {
+
+Answer put(const TestServer& server, const std::string& name, const std::string& value) {
+  Client client(server.port());
+  return client.ask("PUT /config/" + name + " HTTP/1.1\r\nHost: a\r\nContent-Length: " + std::to_string(value.size()) +
+                    "\r\n\r\n" + value);
+}
+
+TEST(Control, locks_are_a_lock_report) {
+  const TestServer server;
+  server.get("/a");
+  const auto report = parse_lock_report(server.get("/locks").body);
+  ASSERT_TRUE(report) << report.error().message;
+  EXPECT_EQ(report->server.name, "convoy-server");
+  EXPECT_EQ(report->transactions, 1u);
+  EXPECT_EQ(report->config.at("page-lock"), "bounded");
+  EXPECT_EQ(report->config.at("workers"), "16");
+  EXPECT_EQ(report->classes.at("page").policy, "bounded");
+}
+
+TEST(Control, status_in_apaches_words) {
+  const TestServer server;
+  server.get("/hot.bin");
+  server.get("/none");
+  server.get("/config");
+  const std::string status = server.get("/server-status?auto").body;
+  EXPECT_NE(status.find("\nServerVersion: Convoy/0.1.0 (Unix)\n"), std::string::npos) << status;
+  EXPECT_NE(status.find("\nTotal Accesses: 2\n"), std::string::npos) << status;
+  EXPECT_NE(status.find("\nTotal kBytes: 12\n"), std::string::npos) << status;
+  EXPECT_NE(status.find("\nBusyWorkers: 1\nIdleWorkers: 15\n"), std::string::npos) << status;
+  EXPECT_EQ(status.find("nan"), std::string::npos);
+  EXPECT_EQ(status.find("inf"), std::string::npos);
+  EXPECT_EQ(server.get("/server-status").field("content-type"), "text/html; charset=utf-8");
+}
+
+TEST(Control, live_change) {
+  const TestServer server;
+  const Answer answer = put(server, "page-lock-unfairness", "1000\n");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const auto state = nlohmann::json::parse(answer.body);
+  EXPECT_EQ(state["name"], "page-lock-unfairness");
+  EXPECT_EQ(state["from"], "5");
+  EXPECT_EQ(state["to"], "1000");
+  EXPECT_LE(state["asked_s"].get<double>(), state["drained_s"].get<double>());
+  EXPECT_LE(state["drained_s"].get<double>(), state["done_s"].get<double>());
+  const auto shown = nlohmann::json::parse(server.get("/config/unfairness").body);
+  EXPECT_EQ(shown["value"], "1000") << "also by its alias";
+  const auto all = nlohmann::json::parse(server.get("/config").body);
+  EXPECT_EQ(all["page-lock-unfairness"]["value"], "1000");
+  EXPECT_EQ(all["workers"]["live"], false);
+  EXPECT_EQ(server.accesses(), 0u) << "control pages are not counted";
+}
+
+TEST(Control, changes_that_are_refused) {
+  const TestServer server;
+  const Answer unknown = put(server, "page-lock-unfairnes", "1");
+  EXPECT_EQ(unknown.status, 404);
+  EXPECT_NE(unknown.body.find("page-lock-unfairness"), std::string::npos) << unknown.body;
+  EXPECT_EQ(server.get("/config/none").status, 404);
+  EXPECT_EQ(put(server, "workers", "5").status, 409);
+  for (const std::string value : {"1001", "-1", "", "1e3", "0x10", " 1", "\xF0\x9F\x9A\x9A"}) {
+    const Answer bad = put(server, "page-lock-unfairness", value);
+    EXPECT_EQ(bad.status, 400) << value;
+    EXPECT_NE(bad.body.find("page-lock-unfairness"), std::string::npos) << bad.body;
+  }
+  EXPECT_LT(put(server, "page-lock-unfairness", std::string(4096, '9')).body.size(), 1000u);
+  Client client(server.port());
+  const Answer post = client.ask("POST /config/workers HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\n5");
+  EXPECT_EQ(post.status, 405);
+  EXPECT_EQ(post.field("allow"), "GET, HEAD, PUT");
+  EXPECT_EQ(client.ask("PUT /locks HTTP/1.1\r\nHost: a\r\n\r\n").status, 405);
+  EXPECT_EQ(nlohmann::json::parse(client.get("/config/page-lock-unfairness").body)["value"], "5") << "nothing changed";
+}
+
+TEST(Control, body_in_chunks_and_after_continue) {
+  const TestServer server;
+  Client client(server.port());
+  client.send(
+      "PUT /config/page-lock-unfairness HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n");
+  EXPECT_EQ(client.read().status, 100);
+  EXPECT_EQ(client.ask("1\r\n7\r\n0\r\n\r\n").status, 200);
+  EXPECT_EQ(nlohmann::json::parse(client.get("/config/unfairness").body)["value"], "7");
+}
+
+}  // namespace
+}  // namespace convoy

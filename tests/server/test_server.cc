@@ -1,0 +1,131 @@
+// test_server.cc — Sockets of the tests.
+// SPDX-License-Identifier: MIT
+#include "tests/server/test_server.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <sstream>
+#include <utility>
+
+#include "server/ascii.h"
+
+namespace convoy {
+
+std::string Answer::field(std::string_view name) const {
+  std::string_view rest = head;
+  while (!rest.empty()) {
+    const auto end = rest.find("\r\n");
+    const auto line = rest.substr(0, end);
+    const auto colon = line.find(':');
+    if (colon != line.npos && iequals(line.substr(0, colon), name)) return std::string(trim(line.substr(colon + 1)));
+    if (end == rest.npos) break;
+    rest.remove_prefix(end + 2);
+  }
+  return "";
+}
+
+Client::Client(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  timeval limit{20, 0};
+  ::setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  ::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  if (::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) ADD_FAILURE() << "connect: " << errno;
+}
+
+Client::~Client() { ::close(fd_); }
+
+void Client::send(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (n <= 0) return;  // The server has closed: the answer says why.
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+bool Client::receive_more() {
+  char bytes[16384];
+  const ssize_t n = ::recv(fd_, bytes, sizeof bytes, 0);
+  if (n < 0 && errno == EAGAIN) ADD_FAILURE() << "nothing came for 20 s";
+  if (n > 0) input_.append(bytes, static_cast<std::size_t>(n));
+  return n > 0;
+}
+
+Answer Client::read(bool head_only) {
+  Answer answer;
+  std::size_t end;
+  while ((end = input_.find("\r\n\r\n")) == input_.npos) {
+    if (!receive_more()) return answer;
+  }
+  answer.head = input_.substr(0, end + 2);
+  input_.erase(0, end + 4);
+  answer.status = std::atoi(answer.head.substr(std::min<std::size_t>(9, answer.head.size())).c_str());
+  const std::size_t length = head_only ? 0 : std::strtoul(answer.field("content-length").c_str(), nullptr, 10);
+  while (input_.size() < length && receive_more()) {}
+  answer.body = input_.substr(0, length);
+  input_.erase(0, length);
+  return answer;
+}
+
+Answer Client::ask(std::string_view bytes, bool head_only) {
+  send(bytes);
+  return read(head_only);
+}
+
+Answer Client::get(std::string_view target, std::string_view more) {
+  return ask("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\n" + std::string(more) + "\r\n");
+}
+
+std::string Client::read_to_end() {
+  errno = 0;
+  while (receive_more()) {}
+  std::string rest = std::exchange(input_, {});
+  return errno == ECONNRESET ? rest + "<reset>" : rest;
+}
+
+std::string TestServer::big_file() {
+  std::string text(4 << 20, '\0');
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>(i / 4096 * 7 + i);
+  return text;
+}
+
+TestServer::TestServer(const std::string& settings) {
+  folder_.write("hot.bin", std::string(12288, 'h'));
+  folder_.write("index.html", "<p>index");
+  folder_.write("a", "A");
+  folder_.write("b", "BB");
+  folder_.write("empty", "");
+  folder_.write("big", big_file());
+  auto setup = std::make_unique<ServerSetup>();
+  std::istringstream words("http=127.0.0.1:0 workers=16 docroot=" + folder_.path() + ' ' + settings);
+  for (std::string word; words >> word;) {
+    const auto equals = word.find('=');
+    const auto set = setup->settings.set(word.substr(0, equals), word.substr(equals + 1));
+    if (!set) ADD_FAILURE() << set.error().message;
+  }
+  auto started = Server::start(std::move(setup));
+  if (!started) {
+    ADD_FAILURE() << started.error().message;
+    std::abort();
+  }
+  server_ = std::move(*started);
+}
+
+Answer TestServer::get(std::string_view target) const { return Client(port()).get(target); }
+
+std::uint64_t TestServer::accesses() const {
+  const std::string status = get("/server-status?auto").body;
+  const auto at = status.find("Total Accesses: ");
+  return at == status.npos ? ~std::uint64_t{0} : std::strtoull(status.c_str() + at + 16, nullptr, 10);
+}
+
+}  // namespace convoy
