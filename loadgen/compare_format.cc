@@ -39,16 +39,18 @@ std::string figure(double value) {
 }
 
 std::string ratio_text(const std::optional<Cell>& cell) {
-  if (!cell || !cell->ratio) return "-";
-  const auto& ratio = *cell->ratio;
-  auto text = estimate_text(ratio.estimate);
-  if (cell->verdict == Verdict::kTooFew) {
-    if (ratio.low < ratio.high) text += fmt::format("[{}-{}]", bound_text(ratio.low), bound_text(ratio.high));
-    return text;
+  if (!cell) return "-";
+  const bool judged = cell->verdict == Verdict::kSame || cell->verdict == Verdict::kDiffers;
+  std::string text = "-";
+  if (const auto& ratio = cell->ratio) {
+    text = estimate_text(ratio->estimate);
+    if (judged && ratio->interval_low)
+      text += fmt::format("[{}-{}]", bound_text(*ratio->interval_low), bound_text(*ratio->interval_high));
+    if (!judged && ratio->low < ratio->high)
+      text += fmt::format("[{}-{}]", bound_text(ratio->low), bound_text(ratio->high));
   }
-  if (ratio.interval_low)
-    text += fmt::format("[{}-{}]", bound_text(*ratio.interval_low), bound_text(*ratio.interval_high));
-  return text + (cell->verdict == Verdict::kDiffers ? "*" : "~");
+  if (judged) text += cell->verdict == Verdict::kDiffers ? "*" : "~";
+  return text;
 }
 
 std::string ratio_title(const Group& group) {

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <functional>
 
 #include "loadgen/compare.h"
@@ -45,9 +44,8 @@ std::string group_markdown(const Group& group, const Metric& metric) {
                 [](const std::optional<Cell>& cell) { return cell ? figure(cell->summary.median) : std::string("-"); });
   text += table(group, ratio_title(group), false, [](const std::optional<Cell>& cell) {
     auto ratio = ratio_text(cell);
-    std::replace(ratio.begin(), ratio.end(), '*', '!');  // an asterisk would start emphasis
-    const auto mark = ratio.find('!');
-    return mark == std::string::npos ? ratio : ratio.replace(mark, 1, "\\*");
+    if (ratio.back() == '*') ratio.insert(ratio.size() - 1, "\\");  // an asterisk would start emphasis
+    return ratio;
   });
   if (has_p99_or_jain(group)) {
     text += table(group, "p99 in milliseconds (median)", true, [](const std::optional<Cell>& cell) {

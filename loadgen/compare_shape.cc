@@ -78,8 +78,8 @@ void note_gap(const Group& group, std::vector<std::string>& notes) {
   std::vector<std::string> names;
   for (const auto label : last.below) names.push_back(group.labels[label]);
   const auto share = least == most ? fmt::format("{:.2f}", most) : fmt::format("{:.2f} to {:.2f}", least, most);
-  notes.push_back(fmt::format("Gap at >= {} users: {} below all others, at most {} of the next.", from,
-                              fmt::join(names, ", "), share));
+  notes.push_back(
+      fmt::format("Gap at >= {} users: {} below all others, at {} of the next.", from, fmt::join(names, ", "), share));
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ std::string comparison_text(const Comparison& comparison) {
   std::string text;
   if (!comparison.not_alike.empty()) {
     text += "not like for like:\n";
-    for (const auto& entry : comparison.not_alike) text += wrapped("  " + entry, 4);
+    for (const auto& entry : comparison.not_alike) text += wrapped(entry, 4, 2);
     text += "\n";
   }
   for (std::size_t i = 0; i < comparison.groups.size(); ++i)

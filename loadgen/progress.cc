@@ -36,15 +36,17 @@ void Progress::begin_run(std::uint32_t users, std::int64_t window_start_ns) {
 
 void Progress::tick(std::uint64_t transactions) {
   const auto now = now_ns();
-  // So early in a window there is no rate to tell.
-  if (quiet_ || now - last_line_ns_ < period_ns_ || now - window_start_ns_ < kNanosPerSecond / 4) return;
+  if (quiet_ || now - last_line_ns_ < period_ns_) return;
   last_line_ns_ = now;
-  const double span = seconds(now - last_tick_ns_);
-  const double rate = span > 0 ? static_cast<double>(transactions - last_transactions_) / span : 0;
+  std::string line = fmt::format("run {} of {}: {}{} users, {:.1f} s", run_, runs_,
+                                 prefix_.empty() ? "" : prefix_ + ", ", users_, seconds(now - window_start_ns_));
+  // Counts are published some twenty times a second: over less than a quarter of a second they give no rate.
+  if (now - last_tick_ns_ > kNanosPerSecond / 4) {
+    const auto count = static_cast<double>(transactions - last_transactions_);
+    line += fmt::format(", {:.0f} transactions/s", count / seconds(now - last_tick_ns_));
+  }
   last_tick_ns_ = now;
   last_transactions_ = transactions;
-  std::string line = fmt::format("run {} of {}: {}{} users, {:.1f} s, {:.0f} transactions/s", run_, runs_,
-                                 prefix_.empty() ? "" : prefix_ + ", ", users_, seconds(now - window_start_ns_), rate);
   if (run_seconds_ > 0) {
     // What is known of the pace so far, start of servers included, corrects the plan after the first few runs.
     const auto done = static_cast<double>(run_ - 1);

@@ -62,23 +62,24 @@ std::string fitted(std::string_view text, std::size_t width) {
   return first_characters(clean, kept - kept / 2) + ".." + last_characters(clean, kept / 2);
 }
 
-std::string wrapped(std::string_view text, std::size_t indent) {
-  std::string out;
-  std::size_t column = 0;
+std::string wrapped(std::string_view text, std::size_t indent, std::size_t first_indent) {
+  std::string out(first_indent, ' ');
+  std::size_t column = first_indent;
+  bool line_is_empty = true;
   while (!text.empty()) {
-    const auto end = std::min(text.find(' '), text.size());
-    const auto word = text.substr(0, end);
+    const auto word = text.substr(0, text.find(' '));
     const auto width = columns_of(word);
-    if (column > indent && column + 1 + width > kTextWidth) {
-      out = without_trailing_spaces(out) + "\n" + std::string(indent, ' ');
+    if (!line_is_empty && column + 1 + width > kTextWidth) {
+      out += "\n" + std::string(indent, ' ');
       column = indent;
-    } else if (column > 0 && !out.empty() && column > indent) {
+    } else if (!line_is_empty) {
       out += ' ';
       ++column;
     }
     out += word;
     column += width;
-    text.remove_prefix(std::min(end + 1, text.size()));
+    line_is_empty = false;
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
   }
   return out + "\n";
 }

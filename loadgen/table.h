@@ -18,9 +18,9 @@ std::size_t columns_of(std::string_view text);
 // fit becomes "..".
 std::string fitted(std::string_view text, std::size_t width);
 
-// Returns `text` broken at spaces into lines of at most kTextWidth columns; every line ends in a newline, and those
-// after the first are indented by `indent` spaces.
-std::string wrapped(std::string_view text, std::size_t indent = 0);
+// Returns `text` broken at spaces into lines of at most kTextWidth columns; every line ends in a newline. The first is
+// indented by `first_indent` spaces, the others by `indent`.
+std::string wrapped(std::string_view text, std::size_t indent = 0, std::size_t first_indent = 0);
 
 // One bar of a group that shares a scale.
 struct Bar {

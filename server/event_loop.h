@@ -29,7 +29,7 @@ struct ConnectionLimits {
 // The limits are enforced by one sweep over all connections every kSweep: no request sets a timer.
 class EventLoop {
  public:
-  static constexpr std::chrono::milliseconds kSweep{1000};
+  static constexpr std::chrono::milliseconds kSweep{4000};
   static constexpr std::size_t kMaxDiscarded = 1024 * 1024;  // bytes that a lingering connection may still send
 
   EventLoop(PageSource& pages, const ConnectionLimits& limits);

@@ -144,9 +144,10 @@ std::string Server::ready_line() const {
   const ServerConfig& config = parts_->setup->config;
   std::string line = fmt::format("convoy-server ready http={} resp={} threading={} workers={} page-lock={}",
                                  parts_->address(), config.resp, config.threading, config.workers, config.page_lock);
-  // The knobs of the page lock, whatever they are.
+  // The knobs of the page lock: unfairness always, the others where they are not as usual.
   for (const Setting& setting : parts_->setup->settings) {
-    if (setting.key.rfind("page-lock-", 0) == 0) line += fmt::format(" {}={}", setting.key, setting.get());
+    const bool usual = setting.key != "page-lock-unfairness" && setting.get() == setting.default_text;
+    if (setting.key.rfind("page-lock-", 0) == 0 && !usual) line += fmt::format(" {}={}", setting.key, setting.get());
   }
   return line + fmt::format(" docroot={}", parts_->docroot->folder());
 }

@@ -38,7 +38,12 @@ TEST(Control, status_in_apaches_words) {
   EXPECT_NE(status.find("\nServerVersion: Convoy/0.1.0 (Unix)\n"), std::string::npos) << status;
   EXPECT_NE(status.find("\nTotal Accesses: 2\n"), std::string::npos) << status;
   EXPECT_NE(status.find("\nTotal kBytes: 12\n"), std::string::npos) << status;
-  EXPECT_NE(status.find("\nBusyWorkers: 1\nIdleWorkers: 15\n"), std::string::npos) << status;
+  // Whoever answers is busy; a worker of an earlier request may just be falling asleep.
+  const auto number = [&status](const std::string& key) {
+    return std::stoi(status.substr(status.find(key) + key.size()));
+  };
+  EXPECT_GE(number("\nBusyWorkers: "), 1);
+  EXPECT_EQ(number("\nBusyWorkers: ") + number("\nIdleWorkers: "), 16);
   EXPECT_EQ(status.find("nan"), std::string::npos);
   EXPECT_EQ(status.find("inf"), std::string::npos);
   EXPECT_EQ(server.get("/server-status").field("content-type"), "text/html; charset=utf-8");

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -170,14 +171,30 @@ TEST(Http, clients_that_leave) {
   EXPECT_EQ(server.get("/a").body, "A");
 }
 
-// A file that shrinks is served as it is now.
-TEST(Http, file_that_shrinks) {
+// A file that is cut short between opening and reading is served as it is now.
+TEST(Http, file_that_shrinks_before_its_answer) {
   const TestServer server;
-  EXPECT_EQ(server.get("/hot.bin").body.size(), 12288u);
-  server.folder().write("new", std::string(100000, 'n'));
-  EXPECT_EQ(server.get("/new").body.size(), 100000u);
-  server.folder().write("big", "short");  // open never, or opened and not yet read
-  EXPECT_EQ(server.get("/big").body, "short");
+  Client client(server.port());
+  EXPECT_EQ(client.ask("HEAD /hot.bin HTTP/1.1\r\nHost: a\r\n\r\n", true).field("content-length"), "12288");
+  server.folder().write("hot.bin", "short");
+  const Answer answer = client.get("/hot.bin");
+  EXPECT_EQ(answer.field("content-length"), "5");
+  EXPECT_EQ(answer.body, "short");
+}
+
+// One that is cut short while it is sent cannot keep its promise: the connection ends early, which the client can tell.
+TEST(Http, file_that_shrinks_during_its_answer) {
+  const TestServer server;
+  const std::string path = server.folder() / "huge";
+  server.folder().write("huge", "");
+  std::filesystem::resize_file(path, 256 << 20);
+  Client client(server.port());
+  client.send("GET /huge HTTP/1.1\r\nHost: a\r\n\r\nGET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+  // Its head is here, so the answer has begun; the sockets hold a few MiB of 256.
+  EXPECT_EQ(client.read(true).field("content-length"), std::to_string(256 << 20));
+  std::filesystem::resize_file(path, 0);
+  EXPECT_LT(client.read_to_end().size(), std::size_t{256} << 20);
+  EXPECT_EQ(server.get("/a").body, "A");
 }
 
 TEST(Http, three_hundred_clients) {
