@@ -38,8 +38,9 @@ void Progress::tick(std::uint64_t transactions) {
   const auto now = now_ns();
   if (quiet_ || now - last_line_ns_ < period_ns_) return;
   last_line_ns_ = now;
-  std::string line = fmt::format("run {} of {}: {}{} users, {:.1f} s", run_, runs_,
-                                 prefix_.empty() ? "" : prefix_ + ", ", users_, seconds(now - window_start_ns_));
+  std::string line =
+      fmt::format("run {} of {}: {}{} user{}, {:.1f} s", run_, runs_, prefix_.empty() ? "" : prefix_ + ", ", users_,
+                  users_ == 1 ? "" : "s", seconds(now - window_start_ns_));
   // Counts are published some twenty times a second: over less than a quarter of a second they give no rate.
   if (now - last_tick_ns_ > kNanosPerSecond / 4) {
     const auto count = static_cast<double>(transactions - last_transactions_);

@@ -29,11 +29,13 @@ constexpr std::int64_t kPoll = 2 * kNanosPerMilli;
 constexpr int kExecFailed = 127;
 
 // In the child: everything between fork and exec, async-signal-safe.
-[[noreturn]] void become_server(pid_t parent, int output, char* const* argv) {
+[[noreturn]] void become_server(pid_t parent, int output, const sigset_t& mask, char* const* argv) {
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (::getppid() != parent) ::_exit(kExecFailed);  // It died before the line above took effect.
-  ::signal(SIGPIPE, SIG_DFL);
+  // Our handlers would swallow a signal that comes before exec; blocked until here, it now does what it should.
+  for (const int number : {SIGINT, SIGTERM, SIGPIPE}) ::signal(number, SIG_DFL);
+  ::sigprocmask(SIG_SETMASK, &mask, nullptr);
   const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   ::dup2(null, STDIN_FILENO);
   ::dup2(null, STDOUT_FILENO);
@@ -74,9 +76,14 @@ Result<ServerProcess> ServerProcess::start(const std::string& program, const Ser
   for (auto& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   const pid_t parent = ::getpid();
+  sigset_t all, mask;
+  sigfillset(&all);
+  ::pthread_sigmask(SIG_BLOCK, &all, &mask);
   const pid_t pid = ::fork();
-  if (pid < 0) return fail("the server cannot be started: {}", std::strerror(errno));
-  if (pid == 0) become_server(parent, output.get(), argv.data());
+  if (pid == 0) become_server(parent, output.get(), mask, argv.data());
+  const int error = errno;
+  ::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  if (pid < 0) return fail("the server cannot be started: {}", std::strerror(error));
   ServerProcess server(pid, std::move(output));
   if (auto ok = server.wait_until_ready(program); !ok) return tl::unexpected(ok.error());
   return server;

@@ -2,32 +2,47 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <asio/io_context.hpp>
-#include <asio/steady_timer.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
 
 #include "server/lock_control.h"
 
 namespace convoy {
 
-// Samples on the thread of an event loop, from start() until the loop ends.
+// A thread of its own from construction to destruction, so that no event loop sets a timer for it.
 class ConvoySampler {
  public:
   static constexpr std::chrono::milliseconds kSlice{100};
 
-  ConvoySampler(asio::io_context& context, LockControl& locks) : timer_(context), locks_(locks) {}
-  // Before the loop runs, or on its thread.
-  void start() {
-    timer_.expires_after(kSlice);
-    timer_.async_wait([this](const asio::error_code& error) {
-      if (error) return;
-      locks_.sample_convoy();
-      start();
-    });
+  explicit ConvoySampler(LockControl& locks) : locks_(locks), thread_([this] { run(); }) {}
+  ~ConvoySampler() {
+    {
+      const std::lock_guard guard(mutex_);
+      stop_ = true;
+    }
+    changed_.notify_one();
+    thread_.join();
   }
+  ConvoySampler(const ConvoySampler&) = delete;
+  ConvoySampler& operator=(const ConvoySampler&) = delete;
 
  private:
-  asio::steady_timer timer_;
+  void run() {
+    auto next = std::chrono::steady_clock::now() + kSlice;
+    std::unique_lock guard(mutex_);
+    while (!changed_.wait_until(guard, next, [this] { return stop_; })) {
+      locks_.sample_convoy();
+      next += kSlice;
+    }
+  }
+
   LockControl& locks_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stop_ = false;  // guarded by mutex_
+  std::thread thread_;
 };
 
 }  // namespace convoy

@@ -117,8 +117,7 @@ tl::expected<std::unique_ptr<Server>, StartError> Server::start(std::unique_ptr<
   p.service = std::make_unique<HttpService>(*p.handler, config.workers);
   if (const auto started = p.start_pool(); !started) return refuse(started.error(), 2);
   for (const auto& loop : p.loops) loop->set_pool(*p.pool);
-  p.sampler = std::make_unique<ConvoySampler>(p.loops.front()->context(), p.setup->locks);
-  p.sampler->start();
+  p.sampler = std::make_unique<ConvoySampler>(p.setup->locks);
   p.acceptor->start();
   for (const auto& loop : p.loops) p.loop_threads.emplace_back([&loop = *loop] { loop.run(); });
   return std::unique_ptr<Server>(new Server(std::move(parts)));

@@ -208,6 +208,20 @@ TEST(HttpResult, nothing_measured) {
   EXPECT_EQ(text.find("inf\n"), std::string::npos);
 }
 
+TEST(HttpResult, a_generator_at_its_limit_says_so) {
+  Target target;
+  HttpLoad load;
+  load.target = &target;
+  HttpOutcome outcome;
+  outcome.tally.busiest_thread = 0.94;
+  convoy::Run run;
+  describe_outcome(load, outcome, run);
+  EXPECT_FALSE(run.generator_bound);
+  outcome.tally.busiest_thread = 0.96;
+  describe_outcome(load, outcome, run);
+  EXPECT_TRUE(run.generator_bound);
+}
+
 // 24 s are 24 entries, whatever happened in them.
 TEST(HttpResult, timeline) {
   Target target;
