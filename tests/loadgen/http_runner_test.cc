@@ -1,5 +1,7 @@
-// http_runner_test.cc — Runs as rows of a result: whose policy, marks, what is null, what check_result holds against
-// it. SPDX-License-Identifier: MIT
+// http_runner_test.cc — Runs as rows of a result.
+// SPDX-License-Identifier: MIT
+//
+// Whose policy, marks, what is null, and what check_result holds against it.
 #include "loadgen/http_runner.h"
 
 #include <gmock/gmock.h>

@@ -68,12 +68,12 @@ def check_source(path, text):
     if len(lines) > MAX_FILE_LINES + 1 and not FREE_LENGTH.match(path):
         yield len(lines), f"a file has at most {MAX_FILE_LINES} lines: what relatives share is a file of its own"
     for number, line in enumerate(lines, 1):
-        if len(line) > MAX_LINE:
+        if len(line) > MAX_LINE and 'R"(' not in line:
             yield number, f"a line has at most {MAX_LINE} columns"
         if OPEN_END.search(line):
             yield number, "say what must happen for it to be done, or do it"
     for number, line in enumerate(code, 1):
-        for pattern, advice in BANNED:
+        for pattern, advice in BANNED if folder != "tests" else BANNED[:1]:
             if pattern.search(line):
                 yield number, f"'{pattern.search(line).group()}': {advice}"
         for header, allowed, advice in HEAVY:
