@@ -64,11 +64,13 @@ struct ServerInfo {
 struct SweepInfo {
   std::string name;
   bool interleaved = true;
+  std::optional<std::string> baseline = std::nullopt;
 
   template <class Self, class V>
   static void describe(Self& c, V& v) {
     v("name", c.name, "Name of the sweep.");
     v("interleaved", c.interleaved, "Whether the policies took turns, repeat by repeat.");
+    v("baseline", c.baseline, "Label that the others are compared to; null = the first one.");
   }
 };
 

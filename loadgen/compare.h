@@ -26,7 +26,7 @@ struct CompareOptions {
   template <class Self, class V>
   static void describe(Self& c, V& v) {
     v("baseline", c.baseline, Text{"a label"}, When::kStart, "The label that the others are compared to.",
-      Also{.value_name = "LABEL", .default_text = "the first"});
+      Also{.value_name = "LABEL", .default_text = "the sweep's, or the first"});
     v("metric", c.metric, OneOf{metric_names}, When::kStart, "What is compared.", Also{.value_name = "NAME"});
     v("format", c.format, OneOf{format_names}, When::kStart, "How it is printed.", Also{.value_name = "NAME"});
     v("fail-below", c.fail_below, Range{0.0, 1000.0}, When::kStart,

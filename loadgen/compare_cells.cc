@@ -126,6 +126,17 @@ bool has_pair(const Group& group) {
   });
 }
 
+// Returns the index of the label that was asked for, else of the one that a sweep names, else of the first.
+std::size_t baseline_of(const Group& group, const std::vector<LabelledRun>& runs,
+                        const std::optional<std::string>& asked) {
+  const auto& sweep = runs[0].file->sweep;
+  for (const auto& label : {asked, sweep ? sweep->baseline : std::nullopt}) {
+    const auto found = label ? std::find(group.labels.begin(), group.labels.end(), *label) : group.labels.end();
+    if (found != group.labels.end()) return static_cast<std::size_t>(found - group.labels.begin());
+  }
+  return 0;
+}
+
 std::string bound_note(const std::vector<LabelledRun>& runs) {
   const auto bound = std::count_if(runs.begin(), runs.end(), [](const auto& run) { return run.run->generator_bound; });
   if (bound == 0) return "";
@@ -170,8 +181,7 @@ Result<Comparison> compare_results(const std::vector<ResultFile>& files, std::st
     std::tie(group.workload, group.target, group.case_label) = key;
     fill(group, group_runs, *comparison.metric);
     if (!has_pair(group)) continue;
-    const auto base = std::find(group.labels.begin(), group.labels.end(), baseline.value_or(group.labels[0]));
-    group.baseline = base == group.labels.end() ? 0 : static_cast<std::size_t>(base - group.labels.begin());
+    group.baseline = baseline_of(group, group_runs, baseline);
     for (auto& level : group.levels) judge(level, group.baseline, group.runs_needed);
     group.heading = heading_of(group_runs, group);
     if (comparison.metric->name == "tps") group.notes = shape_notes(group);

@@ -81,8 +81,9 @@ struct Comparison {
 // Fewer runs a side get no verdict, whatever the test says.
 inline constexpr std::size_t kFewestRuns = 5;
 
-// Sorts the runs of all files into cells and compares each to the baseline: the label `baseline`, or the first one of a
-// group. Fails when no cell has two labels, or no group has the baseline; the error lists the labels.
+// Sorts the runs of all files into cells and compares each to the baseline: the label `baseline`, else the one that
+// their sweep names, else the first one of a group. Fails when no cell has two labels, or no group has the baseline;
+// the error lists the labels.
 Result<Comparison> compare_results(const std::vector<ResultFile>& files, std::string_view metric = "tps",
                                    const std::optional<std::string>& baseline = {});
 

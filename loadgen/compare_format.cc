@@ -33,6 +33,7 @@ bool is_too_few(const Cell& cell) { return cell.verdict == Verdict::kTooFew; }
 }  // namespace
 
 std::string figure(double value) {
+  if (value == 0) return "0";
   const double size = value < 0 ? -value : value;
   const int decimals = size >= 99.95 ? 0 : size >= 9.995 ? 1 : size >= 0.9995 ? 2 : 3;
   return fmt::format("{:.{}f}", value, decimals);

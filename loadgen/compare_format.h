@@ -9,7 +9,7 @@
 
 namespace convoy {
 
-// "74210", "12.5", "0.234": three digits or all before the point.
+// "74210", "12.5", "0.234", "0": three digits or all before the point.
 std::string figure(double value);
 
 // "0.38[.36-.41]*": estimate, interval (the range of all ratios with too few runs, nothing with single runs) and mark;

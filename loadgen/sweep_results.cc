@@ -54,7 +54,8 @@ SweepResults::SweepResults(std::string folder, const SweepFile& file, const std:
       entry.result.tool = ToolInfo{std::string(kVersion), std::string(kCommit)};
       entry.result.command = command;
       entry.result.host = host;
-      entry.result.sweep = SweepInfo{file.name, true};
+      const std::string& baseline = one.keys.baseline;
+      entry.result.sweep = SweepInfo{file.name, true, baseline.empty() ? file.policies.front().label : baseline};
       places_[{one.label, policy.label}] = entries_.size();
       entries_.push_back(std::move(entry));
     }

@@ -94,6 +94,12 @@ TEST_F(CommandLineTest, odd_texts_are_values) {
   EXPECT_EQ(config.label, "\"x\"");
 }
 
+TEST_F(CommandLineTest, arguments_after_two_dashes_are_no_options) {
+  EXPECT_EQ(parse({"http", "-q", "--", "-x", "--label"}).exit_code, std::nullopt) << err;
+  EXPECT_THAT(urls, ElementsAre("-x", "--label"));
+  EXPECT_EQ(config.label, "none");
+}
+
 TEST_F(CommandLineTest, bad_numbers_name_the_option_and_the_value) {
   for (const char* value : {"-1", "0", "4294967296", "1e3", "0x10", "", "-", "\xf0\x9f\x98\x80"})
     EXPECT_THAT(usage_error_of({"http", "--users", value, "u"}),
