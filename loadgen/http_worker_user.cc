@@ -45,6 +45,7 @@ void HttpWorker::begin_request(User& user, std::int64_t now) {
   user.sent = 0;
   user.reader.reset();
   if (user.fd < 0) return connect_user(user, now);
+  user.stage = Stage::kSending;
   send_request(user, now);
 }
 

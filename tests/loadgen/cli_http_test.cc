@@ -161,7 +161,7 @@ TEST(CliHttp, unserved_users_are_named) {
     if (request.connection <= 10) testing::send_text(request.fd, testing::answer_text(200, "x"));
     return true;
   });
-  const auto end = loadgen({"http", server.url(), "-c", "100", "-t", "300ms", "--warmup", "0", "--json", "-"});
+  const auto end = loadgen({"http", server.url(), "-c", "100", "-t", "1500ms", "--warmup", "0", "--json", "-"});
   EXPECT_THAT(end.err, HasSubstr("only 10 of 100 users were served"));
   const auto run = result_of(end.out).runs.at(0);
   EXPECT_EQ(run.connections.requested, 100U);

@@ -85,7 +85,6 @@ class FakeServer {
   std::uint16_t port() const { return port_; }
   std::string url(const std::string& path = "/") const { return "http://127.0.0.1:" + std::to_string(port_) + path; }
   std::uint64_t requests() const { return requests_.load(); }
-  int in_progress() const { return in_progress_.load(); }
   std::vector<std::string> paths() const {
     const std::lock_guard lock(mutex_);
     return paths_;
@@ -150,14 +149,11 @@ class FakeServer {
     if (request.number == 0) request.connection = ++connections_;
     ++request.number;
     ++requests_;
-    ++in_progress_;
     {
       const std::lock_guard lock(mutex_);
       if (paths_.size() < 10'000) paths_.push_back(request.path);
     }
-    const bool keep = handler_(request);
-    --in_progress_;
-    return keep;
+    return handler_(request);
   }
 
   // The descriptor stays open, so that stop() cannot hit another one; the peer sees the end.
@@ -169,7 +165,6 @@ class FakeServer {
   std::uint16_t port_ = 0;
   std::atomic<bool> stopped_{false};
   std::atomic<std::uint64_t> requests_{0};
-  std::atomic<int> in_progress_{0};
   std::atomic<int> connections_{0};
   mutable std::mutex mutex_;
   std::list<Client> clients_;       // mutex_ protects.
