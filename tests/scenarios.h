@@ -34,6 +34,12 @@ void claim_page_lock_identities(const LockClass<W>& lock_class) {
              "requeue <= wake - handoff");
 }
 
+template <Host W, class Lock>
+void claim_free(Lock& lock) {
+  const TryGuard<W, Lock> guard(lock, kScenarioSite);
+  W::require(static_cast<bool>(guard), "the lock is free at the end");
+}
+
 // Threads count under the lock.
 template <Host W, class Lock>
 class MutualExclusion : public Scenario {
@@ -48,8 +54,7 @@ class MutualExclusion : public Scenario {
   }
   void finish() override {
     W::require(count_ == size_.threads * size_.rounds, "every count under the lock is kept");
-    W::require(lock_.try_lock(), "the lock is free at the end");
-    lock_.unlock();
+    claim_free<W>(lock_);
     claim_page_lock_identities<W>(class_);
   }
 
@@ -184,8 +189,7 @@ class LeaveAtDeadline : public Scenario {
   void finish() override {
     W::require(count_ + left_ == size_.threads * size_.rounds, "who did not leave had the lock");
     W::require(class_.total(Event::kPageLockLeave) == static_cast<std::uint64_t>(left_), "each leave is counted");
-    W::require(lock_.try_lock(), "the lock is free at the end");
-    lock_.unlock();
+    claim_free<W>(lock_);
     claim_page_lock_identities<W>(class_);
   }
 
