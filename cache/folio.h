@@ -3,11 +3,10 @@
 //
 // State word
 //   bit 0 filling     set by who starts to fill it, under the page lock or before the folio is visible; cleared by the
-//   same
-//                     thread when it publishes. While set, nobody else writes the frame.
-//   bit 1 up_to_date  set once, when a fill succeeds; the bytes never change from then on, so that a pin is enough to
-//   read them bit 2 failed      the last fill failed; cleared by who tries again bit 3 waiters     threads may wait for
-//   filling to clear; as the page lock's bit of that name (locks/page_lock.h)
+//                     same thread when it publishes. While set, nobody else writes the frame.
+//   bit 1 up_to_date  set once, when a fill succeeds; the bytes never change from then on: a pin is enough to read them
+//   bit 2 failed      the last fill failed; cleared by who tries again
+//   bit 3 waiters     threads may wait for filling to clear; as the page lock's bit of that name (locks/page_lock.h)
 //
 // Synchronizes-with: F: F1 publish → F0 look at the state (the frame's bytes).
 #pragma once

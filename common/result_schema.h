@@ -231,6 +231,7 @@ struct Run {
   ConvoyShare convoy;
   Cpu cpu;
   bool generator_bound = false;
+  bool interrupted = false;
 
   // Returns the number of failed requests: the sum of `errors`.
   std::uint64_t failed() const;
@@ -271,6 +272,7 @@ struct Run {
     v("contention", c.contention, "Profile by lock and call site.");
     v("convoy", c.convoy, "Whether a lock convoy stood.");
     v("cpu", c.cpu, "Processor time over the run.");
+    v("interrupted", c.interrupted, "Whether a signal cut the run short: it is no repeat of the others.");
     v("generator_bound", c.generator_bound, "Whether the generator's busiest thread used over 95 % of a core.");
   }
 };

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "common/files.h"
+#include "common/log.h"
 #include "common/parse.h"
 
 namespace convoy {
@@ -95,6 +96,28 @@ Result<ResultFile> parse_published_csv(const std::string& text, const std::strin
   return file;
 }
 
+namespace {
+
+// Drops runs that are no repeats: cut short by a signal, or given twice (a file and its folder, or a copy).
+void drop_what_is_no_repeat(std::vector<ResultFile>& files) {
+  std::set<std::string> seen;
+  std::size_t interrupted = 0, again = 0;
+  for (ResultFile& file : files) {
+    std::erase_if(file.runs, [&](const Run& run) {
+      if (run.interrupted) return ++interrupted, true;
+      if (run.started_at.empty()) return false;  // a published figure
+      const bool fresh = seen.insert(fmt::format("{}\n{}\n{}\n{}\n{}\n{}", run.label, run.target, run.users, run.repeat,
+                                                 run.started_at, run.transactions))
+                             .second;
+      return !fresh && (++again, true);
+    });
+  }
+  if (interrupted > 0) log_warning("{} runs were cut short by a signal and are left out", interrupted);
+  if (again > 0) log_warning("{} runs were given more than once and are counted once", again);
+}
+
+}  // namespace
+
 Result<std::vector<ResultFile>> read_results(const std::vector<std::string>& paths) {
   const auto expanded = expand_paths(paths);
   if (!expanded) return tl::unexpected(expanded.error());
@@ -112,6 +135,7 @@ Result<std::vector<ResultFile>> read_results(const std::vector<std::string>& pat
       files.push_back(std::move(*file));
     }
   }
+  drop_what_is_no_repeat(files);
   return files;
 }
 

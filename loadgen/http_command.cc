@@ -76,16 +76,15 @@ Result<void> put_out(const HttpOptions& options, const ResultFile& result) {
   text += level_table(result.runs);
   const bool stdout_is_taken = options.json == "-" || options.csv == "-";
   if (!stdout_is_taken) {
-    std::fputs(text.c_str(), stdout);
-    std::fflush(stdout);
+    if (auto ok = write_text_file("-", text); !ok) return ok;
   } else if (!options.quiet) {
     std::fputs(text.c_str(), stderr);
   }
-  if (!options.json.empty()) {
-    if (auto ok = write_text_file(options.json, result_text(result)); !ok) return ok;
-  }
-  if (!options.csv.empty()) return write_text_file(options.csv, result_csv({result}));
-  return {};
+  // One that cannot be written does not keep the other from being written.
+  Result<void> json{}, csv{};
+  if (!options.json.empty()) json = write_text_file(options.json, result_text(result));
+  if (!options.csv.empty()) csv = write_text_file(options.csv, result_csv({result}));
+  return json ? csv : json;
 }
 
 // Makes the runs one after the other; returns the exit code. `result` then holds those that were made.
@@ -117,7 +116,10 @@ int make_runs(const HttpOptions& options, const Plan& plan, ResultFile& result) 
         log_error("{}", report.error().message);
         return kAbortedExit;
       }
-      failed = failed || report->marks_failed || report->run.failed() > 0;
+      // A run in which nothing was answered shows no failure, and is one.
+      const bool silent = report->run.transactions == 0 && !report->interrupted;
+      failed = failed || report->marks_failed || report->run.failed() > 0 || silent;
+      report->run.interrupted = report->interrupted;
       result.runs.push_back(std::move(report->run));
       if (report->interrupted) return 128 + stop_signal::received();
     }

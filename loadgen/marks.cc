@@ -17,7 +17,7 @@
 namespace convoy {
 namespace {
 
-// Longer than the server's own limit of a swap (swap-timeout, 2 s), so that its answer is heard.
+// A server that does not answer a change by then is taken not to have made it.
 constexpr std::int64_t kAnswerTimeout = 10 * kNanosPerSecond;
 
 bool is_setting_name(std::string_view name) {

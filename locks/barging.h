@@ -43,7 +43,7 @@ class Barging : public PageLock<W, Barging<W>> {
 
   [[gnu::noinline]] bool lock_slow(Deadline deadline) {
     class_.count(Event::kPageLockSlow);
-    Waiter<W> me(&word_, true);
+    Waiter<W> me(&word_);
     enqueue(me);
     for (;;) {
       bool in_time = true;

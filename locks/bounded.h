@@ -46,7 +46,7 @@ class Bounded : public PageLock<W, Bounded<W>> {
   [[gnu::noinline]] bool lock_slow(Deadline deadline) {
     class_.count(Event::kPageLockSlow);
     if (Base::spin_then_try()) return acquired(Event::kPageLockLate);
-    Waiter<W> me(&this->word_, true);
+    Waiter<W> me(&this->word_);
     const std::uint32_t patience = class_.knob(Knob::kUnfairness);  // read once per wait, as the kernel's sysctl
     for (std::uint32_t lost = 0;; ++lost) {
       me.wants_handoff = lost >= patience;

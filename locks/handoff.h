@@ -37,7 +37,7 @@ class Handoff : public PageLock<W, Handoff<W>> {
 
   [[gnu::noinline]] bool lock_slow(Deadline deadline) {
     class_.count(Event::kPageLockSlow);
-    Waiter<W> me(&this->word_, true);
+    Waiter<W> me(&this->word_);
     if (Base::acquire_or_enqueue(me)) {
       class_.count(Event::kPageLockLate);
       return true;

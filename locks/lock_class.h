@@ -29,7 +29,7 @@ class LockClass {
   std::string_view name() const { return name_; }
 
   std::uint8_t policy() const { return policy_; }
-  // Requires: no lock of this class is held or waited for; the caller then resets each of them (AnyLock::reset).
+  // Requires: no lock of this class exists yet.
   void set_policy(std::uint8_t policy) { policy_ = policy; }
 
   // Relaxed: a knob orders nothing, and a waiter that reads the old value is as if it had come before the change.

@@ -8,27 +8,31 @@
 //   unlock:  clear the bit (A1) and look at waiters in the same operation; set: take the queue's lock, show the
 //            waiters to the policy, first come first, until it has woken one; clear waiters if none is left
 //
+// unlock() touches the lock and its class after A1: who frees the memory of a lock must know that no unlock() is under
+// way, as the kernel does by a reference on the page; taking and releasing the lock is not enough.
+//
 // Origin: Linux, mm/filemap.c, lock_page() and unlock_page() of v5.8, 2a9127fcf229 and 5ef64cc8987a. What we changed:
-// see wait_table.h; and a waiter with a deadline that leaves passes on the wake it was given, which the kernel's does
-// not.
+// see wait_table.h; and a waiter with a deadline that leaves passes on the wake it was given, the kernel's does not.
 //
 // State word
-//   bit 0 locked    set by who takes the lock, or by a waker on behalf of a waiter; cleared by the holder in unlock().
+//   bit 0 locked    set by who takes the lock, or by a waker on behalf of a waiter; cleared by the holder in unlock()
 //   bit 1 waiters   set under the queue's lock before the last try; cleared under it when nobody was seen waiting. May
-//   be
-//                   set with no waiter (a shared queue, a waiter that left): costs one useless walk. Must not be clear
-//                   with one.
+//                   be set with no waiter (a shared queue, a waiter that left): costs one useless walk. Must not be
+//                   clear with one.
 //
 // Invariants
 //   I1  No other bit is ever set.
 //   I2  A waiter of this lock is linked => waiters is set, or a waker holds its queue's lock.
 //
-// Transitions (waiters,locked): (w,0) → (w,1) try, grant · (w,1) → (1,1) enqueue · (w,1) → (w,0) unlock · (1,x) → (0,x)
-// walk.
+// Transitions (waiters,locked)
+//   (w,0) -> (w,1)  try, grant
+//   (w,1) -> (1,1)  enqueue
+//   (w,1) -> (w,0)  unlock
+//   (1,x) -> (0,x)  walk that leaves nobody
 //
 // Synchronizes-with
-//   A: A1 unlock → A0 lock, A2 grant (critical section)
-//   B: see wait_table.h (a granted waiter has the critical section by A1 → A2 → B1 → B0)
+//   A: A1 unlock -> A0 lock, A2 grant (critical section)
+//   B: see wait_table.h (a granted waiter has the critical section by A1 -> A2 -> B1 -> B0)
 #pragma once
 
 #include <cstdint>

@@ -44,7 +44,7 @@ class KnobList {
 struct PolicyTraits {
   std::string_view name;  // stable: on command lines and in results
   Kind kind;
-  std::string_view fairness;  // in the words of STYLE's glossary
+  std::string_view fairness;  // in the field's words: FIFO, barging, reader preference, ...
   std::string_view origin;
   KnobList knobs = {};
   bool needs_core_per_thread = false;  // spins without bound: never a default with more workers than cores

@@ -32,7 +32,7 @@ enum class Verdict : std::uint32_t {
 template <World W>
 struct Waiter {
   // Waits for `object`: the address of a word, used as a name only.
-  Waiter(const void* waited_for, bool is_exclusive) : object(waited_for), thread(W::self()), exclusive(is_exclusive) {}
+  explicit Waiter(const void* waited_for) : object(waited_for), thread(W::self()) {}
 
   // Sleeps until a waker has stored its verdict; false when `deadline` passed before. Calls on_sleep() after every
   // return from park, spurious ones included.
@@ -62,7 +62,6 @@ struct Waiter {
   // Set once.
   Plain<W, const void*> object;
   Plain<W, Thread> thread;
-  Plain<W, bool> exclusive;
 
   Atomic<W, std::uint32_t> verdict{static_cast<std::uint32_t>(Verdict::kWaiting)};
 };
@@ -166,7 +165,7 @@ class WaitTable {
 // Requires: who clears the bit reads `waiters_bit` in the same read-modify-write and calls wake_all() if it was set.
 template <World W>
 void wait_for_clear(WaitTable<W>& table, Atomic<W, std::uint32_t>& word, std::uint32_t bit, std::uint32_t waiters_bit) {
-  Waiter<W> me(&word, false);
+  Waiter<W> me(&word);
   {
     typename WaitTable<W>::Locked queue(table, &word);
     // Waiters bit first, then the last look: who clears the bit afterwards sees it. Acquire as for any look at the

@@ -3,7 +3,7 @@
 //
 // A lock, or the page cache, is written once as `template <World W>` and runs in three worlds:
 //
-//   RealWorld     world_real.h         std::atomic, futex, the processor's pause and clock: the server and the benches
+//   RealWorld     world_real.h         std::atomic, futex, the processor's pause and clock: the server
 //   ExploreWorld  sim/explore_world.h  fibres; every atomic operation is a step and a schedule is an input: the tests
 //   MachineWorld  (step 4)             fibres on N simulated cores; an access costs time by cache-line state
 //
@@ -13,6 +13,7 @@
 // an unoptimised build passes no run-time order to the atomic. The guarantees are those of the C++ memory model.
 #pragma once
 
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -99,24 +100,23 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 // What a lock may observe. Every member is static.
 //
 //   Atomic<T>          load, store, exchange, compare_exchange, fetch_*; one step of a schedule
-//   Plain<T>           data that a lock guards: converts from and to T; a race on it is a defect that ExploreWorld
-//   reports SpinLock           the internal lock of a bucket or wait list: lock(), unlock(); never held across a park
-//   NoPreempt          a scope in which the thread keeps its core where the world can promise that; RealWorld collects
-//   the
-//                      unparks of the scope and issues them at the outermost end, so that no system call is made under
-//                      a SpinLock
+//   Plain<T>           data that a lock guards: converts from and to T; ExploreWorld reports a race on it
+//   SpinLock           the internal lock of a bucket or wait list: lock(), unlock(); never held across a park
+//   NoPreempt          a scope in which the thread keeps its core where the world can promise that. RealWorld collects
+//                      the unparks of the scope, up to 16 at a time, and issues them at the outermost end, so that a
+//                      SpinLock is not held across their system calls
 //   Counters           the events of one lock class: add(event), total(event); never a step, never a cost
 //   self()             the calling thread
 //   await(a, o, p)     spins until p(a.load(o)); returns that value
 //   spin_for(a,o,p,l)  the same, at most l.polls polls; says why it ended
-//   prepare_park()     forgets older wakes: the kernel's set_current_state(). The caller then re-tests what it waits
-//   for, and park()             sleeps unless an unpark came since prepare_park(); may return spuriously park_until(d)
-//   the same, but not beyond d; false when d has passed unpark(t)          ends t's sleep, or the one it is about to
-//   begin; true if there was one. Orders nothing: what the
+//   prepare_park()     forgets older wakes: the kernel's set_current_state(). The caller then re-tests its condition
+//   park()             sleeps unless an unpark came since prepare_park(); may return spuriously
+//   park_until(d)      the same, but not beyond d; false when d has passed
+//   unpark(t)          ends t's sleep, or the one it is about to begin; true if there was one. Orders nothing: what the
 //                      sleeper must see is published by an atomic of the lock
 //   deadline_in(ns), expired(d)   a lock asks whether time is up, it never reads a clock
 //   ordinal(object)    a number to hash: its address in RealWorld, never an address in a simulated world
-//   at(site)           names the call site of the thread's next acquisition
+//   at(site)           names the call site of the thread's next acquisition, for a profile
 //   kWaitQueues        number of hashed wait queues of a lock class, a power of two: 256 as in the kernel; 1 in
 //                      ExploreWorld, where every two locks are to collide
 //   panic(text)        misuse, or a broken invariant: does not return
@@ -128,8 +128,9 @@ concept World = requires(typename W::template Atomic<std::uint32_t>& word,
                          const Site& site, const char* text) {
   requires detail::AtomicIntegerOf<typename W::template Atomic<std::uint32_t>, std::uint32_t>;
   requires detail::AtomicIntegerOf<typename W::template Atomic<std::uint64_t>, std::uint64_t>;
-  requires detail::AtomicOf < typename W::template Atomic<void*>,
-  void* > ;
+  // clang-format off
+  requires detail::AtomicOf<typename W::template Atomic<void*>, void*>;
+  // clang-format on
   { static_cast<int>(plain) } -> std::same_as<int>;
   plain = 1;
   spin_lock.lock();
@@ -148,15 +149,14 @@ concept World = requires(typename W::template Atomic<std::uint32_t>& word,
   { W::expired(deadline) } -> std::same_as<bool>;
   { W::ordinal(object) } -> std::same_as<std::uint64_t>;
   W::at(site);
-  requires(W::kWaitQueues & (W::kWaitQueues - 1)) == 0;
+  requires std::has_single_bit(W::kWaitQueues);
   W::panic(text);
 };
 
 // A world as the page cache, workloads and tests see it; never for locks.
 //
 //   touch(p, n, w)  the cost of reading (w false) or writing (w true) n bytes at p that a simulated world does not
-//   execute;
-//                   nothing in RealWorld, where the bytes are really touched
+//                   execute; nothing in RealWorld, where the bytes are really touched
 //   coin(n)         a number from 0 to n - 1: by a generator, or by the schedule's choice
 //   require(c, t)   what a test claims: reports t and ends the run when c is false
 //   witness(t)      something that a test must see happen in some schedule; for ExploreWorld to remember

@@ -88,6 +88,7 @@ void WorkerPool::stop() {
   std::vector<std::uint32_t> asleep;
   {
     const std::lock_guard guard(mutex_);
+    settle();
     stopping_ = true;
     asleep.swap(idle_);
     awake_ += static_cast<std::uint32_t>(asleep.size());
@@ -120,6 +121,7 @@ Job* WorkerPool::next_job(Worker& me) {
         --queued_;
         return job;
       }
+      settle();
       --awake_;
       if (stopping_) return nullptr;
       me.state.store(kAsleep, std::memory_order_relaxed);  // the mutex orders it before any wake
@@ -130,6 +132,7 @@ Job* WorkerPool::next_job(Worker& me) {
 }
 
 WorkerPool::Worker* WorkerPool::take_worker_to_wake() {
+  settle();
   if (queued_ <= waking_ || idle_.empty()) return nullptr;
   if (options_.awake != 0 && awake_ >= options_.awake) return nullptr;
   Worker* worker = workers_[idle_.back()].get();
@@ -158,6 +161,7 @@ void WorkerPool::about_to_park() {
   Worker* worker;
   {
     const std::lock_guard guard(mutex_);
+    settle();
     --awake_;
     ++parked_;
     worker = take_worker_to_wake();
@@ -165,15 +169,18 @@ void WorkerPool::about_to_park() {
   if (worker != nullptr) worker->wake();
 }
 
-void WorkerPool::resumed() {
-  const std::lock_guard guard(mutex_);
-  ++awake_;
-  --parked_;
+void WorkerPool::resumed() { resumed_.fetch_add(1, std::memory_order_relaxed); }
+
+void WorkerPool::settle() {
+  const std::uint32_t resumed = resumed_.exchange(0, std::memory_order_relaxed);
+  awake_ += resumed;
+  parked_ -= resumed;
 }
 
 WorkerPool::Snapshot WorkerPool::snapshot() const {
   const std::lock_guard guard(mutex_);
-  Snapshot result{awake_, parked_, queued_, wakes_, std::vector<bool>(workers_.size(), false)};
+  const std::uint32_t resumed = resumed_.load(std::memory_order_relaxed);
+  Snapshot result{awake_ + resumed, parked_ - resumed, queued_, wakes_, std::vector<bool>(workers_.size(), false)};
   for (const auto index : idle_) result.idle[index] = true;
   return result;
 }

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -81,6 +82,8 @@ class WorkerPool {
   Job* next_job(Worker& me);
   // The worker to wake for the jobs in the queue, or null. Requires: mutex_. The caller wakes it after the unlock.
   Worker* take_worker_to_wake();
+  // Counts the workers of resumed_. Requires: mutex_. First in every section of it that reads awake_ or parked_.
+  void settle();
   void stop();
 
   const Options options_;
@@ -89,12 +92,15 @@ class WorkerPool {
   Job* first_ = nullptr;
   Job** last_ = &first_;
   std::uint64_t queued_ = 0;
-  std::uint32_t awake_ = 0;  // awake workers, those included whose wake is on its way
+  std::uint32_t awake_ = 0;  // awake workers, those included whose wake is on its way; exact after settle()
   std::uint32_t parked_ = 0;
   std::uint32_t waking_ = 0;  // workers whose wake is on its way
   std::uint64_t wakes_ = 0;
   std::vector<std::uint32_t> idle_;  // a stack: the back fell asleep last
   bool stopping_ = false;
+  // Workers that came back from a lock and are not yet counted in awake_. Apart from the mutex, because a worker that
+  // was handed a lock owns it while it calls resumed(): nothing that may wait belongs there. Relaxed: a number only.
+  std::atomic<std::uint32_t> resumed_{0};
 };
 
 }  // namespace convoy

@@ -201,7 +201,11 @@ class ExploreWorld {
   }
   static void park(Loc loc = Loc::here()) { sleep(Explorer::Patience::kMayWakeSpuriously, loc); }
   static bool park_until(Deadline deadline, Loc loc = Loc::here()) {
-    if (explorer().deadline_passed(deadline.ticks)) return false;
+    if (deadline == kNever) return park(loc), true;
+    if (explorer().deadline_passed(deadline.ticks)) {
+      explorer().park_permit(explorer().running()) = true;
+      return false;
+    }
     if (sleep(Explorer::Patience::kMayTimeOut, loc) != Explorer::Wake::kTimeout) return true;
     explorer().pass_deadline(deadline.ticks);
     return false;

@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <utility>
 
 namespace convoy {
 namespace {
@@ -26,7 +27,31 @@ const char* base_name(const char* file) {
   return slash == nullptr ? file : slash + 1;
 }
 
+using Pair = std::pair<std::size_t, unsigned>;
+
+std::optional<std::vector<Pair>> pairs_of(const std::string& schedule) {
+  std::vector<Pair> pairs;
+  if (schedule == "-") return pairs;
+  const char* at = schedule.data();
+  const char* const end = at + schedule.size();
+  for (;;) {
+    std::size_t position = 0;
+    unsigned choice = 0;
+    const auto first = std::from_chars(at, end, position);
+    if (first.ec != std::errc{} || first.ptr == end || *first.ptr != ':' || position > 100'000) return std::nullopt;
+    const auto second = std::from_chars(first.ptr + 1, end, choice);
+    if (second.ec != std::errc{} || choice == 0 || choice > 255) return std::nullopt;
+    if (!pairs.empty() && position <= pairs.back().first) return std::nullopt;
+    pairs.emplace_back(position, choice);
+    if (second.ptr == end) return pairs;
+    if (*second.ptr != ',') return std::nullopt;
+    at = second.ptr + 1;
+  }
+}
+
 }  // namespace
+
+bool is_schedule(const std::string& text) { return pairs_of(text).has_value(); }
 
 Explorer::Explorer() = default;
 
@@ -59,18 +84,16 @@ Exploration Explorer::replay(const ScenarioFactory& make, const ExploreOptions& 
   options_ = options;
   options_.cache = false;
   path_.clear();
-  for (std::size_t at = 0; at < schedule.size() && schedule != "-";) {
-    unsigned position = 0, choice = 0;
-    const int read = std::sscanf(schedule.c_str() + at, "%u:%u", &position, &choice);
-    if (read != 2 || position > 100'000 || choice > 255) break;
-    path_.resize(std::max<std::size_t>(path_.size(), position + 1), Choice{0, 0});
+  for (const auto& [position, choice] : pairs_of(schedule).value_or(std::vector<Pair>{})) {
+    path_.resize(position + 1, Choice{0, 0});
     path_[position].taken = static_cast<std::uint8_t>(choice);
-    at = std::min(schedule.find(',', at), schedule.size() - 1) + 1;
   }
+  const std::size_t asked = path_.size();
   Exploration result;
   execute(make);
   result.schedules = 1;
   result.steps = static_cast<std::uint64_t>(steps_);
+  result.exhausted = depth_ >= asked && !foreign_;
   if (defect_) repeat_with_trace(make, result);
   return result;
 }
@@ -103,6 +126,7 @@ void Explorer::execute(const ScenarioFactory& make) {
   steps_ = 0;
   signature_ = 0;
   pruned_ = false;
+  foreign_ = false;
   abandoned_ = false;
   objects_.clear();
   setup_objects_ = 0;
@@ -273,7 +297,10 @@ int Explorer::take(int n) {
   if (depth_ == path_.size()) path_.push_back(Choice{0, 0});
   Choice& choice = path_[depth_++];
   choice.of = static_cast<std::uint8_t>(n);
-  if (choice.taken >= n) choice.taken = 0;  // a schedule written for another source
+  if (choice.taken >= n) {  // a schedule written for another source
+    choice.taken = 0;
+    foreign_ = true;
+  }
   return choice.taken;
 }
 

@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -55,10 +56,13 @@ struct Exploration {
   std::uint64_t schedules = 0;
   std::uint64_t pruned = 0;  // of these, abandoned because the state was known
   std::uint64_t steps = 0;
-  bool exhausted = false;  // every schedule within the bound was run or pruned
+  bool exhausted = false;  // every schedule within the bound was run or pruned; of a replay: the schedule fitted
   std::optional<Defect> defect;
   std::vector<std::string> witnesses;  // what Explorer::witness() was called with, in any schedule
 };
+
+// Whether a text is a schedule as Defect::schedule gives it: "-", or POSITION:CHOICE pairs with rising positions.
+bool is_schedule(const std::string& text);
 
 class Explorer {
  public:
@@ -109,9 +113,9 @@ class Explorer {
   const void* park_object(int thread) const { return &threads_[static_cast<std::size_t>(thread)].permit; }
 
   // A deadline passes at any moment, and stays passed.
-  std::uint64_t new_deadline() { return deadlines_++; }
-  bool deadline_passed(std::uint64_t id) const { return id < 64 && (passed_deadlines_ >> id & 1) != 0; }
-  void pass_deadline(std::uint64_t id) { passed_deadlines_ |= std::uint64_t{1} << (id & 63); }
+  std::uint64_t new_deadline() { return deadlines_ < 64 ? deadlines_++ : (std::abort(), 0); }
+  bool deadline_passed(std::uint64_t id) const { return (passed_deadlines_ >> id & 1) != 0; }
+  void pass_deadline(std::uint64_t id) { passed_deadlines_ |= std::uint64_t{1} << id; }
 
   void witness(const char* name);
   // Ends this execution with a defect; does not return.
@@ -168,6 +172,7 @@ class Explorer {
   bool scheduling_ = false;
   bool abandoned_ = false;
   bool pruned_ = false;
+  bool foreign_ = false;  // the schedule asks for a choice that there is not
   bool in_finish_ = false;
 
   std::vector<Choice> path_;

@@ -31,8 +31,9 @@ std::vector<Cell> explored_cells() {
 constexpr int kUsualBound = 3;
 
 struct Options {
+  bool replay = false;
   std::string schedule;
-  std::string program = "build/release/tests/explore";
+  std::string program;  // as the replay line names it
   int bound = kUsualBound;
 };
 
@@ -65,9 +66,14 @@ int explore(const Options& options, const Cell& cell) {
   ExploreOptions limits;
   // What must be seen needs up to three preemptions, whatever is asked for.
   limits.preemption_bound = cell.witnesses.empty() ? options.bound : std::max(options.bound, kUsualBound);
-  if (!options.schedule.empty()) {
+  if (options.replay) {
     const Exploration result = explorer.replay(cell.make, limits, options.schedule);
     if (result.defect) return report(options, cell, result);
+    if (!result.exhausted) {
+      std::fprintf(stderr,
+                   "explore: this schedule is of another cell or source: it asks for choices that there are not\n");
+      return 2;
+    }
     std::printf("%s %s: this schedule shows no defect (%llu steps)\n", cell.policy.c_str(), cell.scenario.c_str(),
                 static_cast<unsigned long long>(result.steps));
     return 0;
@@ -93,6 +99,10 @@ int explore(const Options& options, const Cell& cell) {
 
 int main(int argc, char** argv) {
   Options options;
+  options.program = argv[0];
+  // As from the repository's root, wherever that is.
+  if (const auto build = options.program.rfind("/build/"); build != std::string::npos)
+    options.program.erase(0, build + 1);
   if (const char* depth = std::getenv("CONVOY_DEPTH"); depth != nullptr) options.bound = read_bound(depth);
   std::vector<std::string> names;
   for (int i = 1; i < argc; ++i) {
@@ -101,11 +111,15 @@ int main(int argc, char** argv) {
       options.bound = read_bound(argument.c_str() + 8);
     } else if (argument.rfind("--schedule=", 0) == 0) {
       options.schedule = argument.substr(11);
-    } else if (argument.rfind("--program=", 0) == 0) {
-      options.program = argument.substr(10);
+      options.replay = true;
     } else {
       names.push_back(argument);
     }
+  }
+  if (options.replay && !is_schedule(options.schedule)) {
+    std::fprintf(stderr, "explore: --schedule='%.60s' is no schedule; as printed: POSITION:CHOICE,... or -\n",
+                 options.schedule.c_str());
+    return 2;
   }
   if (options.bound < 0) {
     std::fprintf(stderr, "explore: --bound (or CONVOY_DEPTH) must be a whole number from 0 to 100\n");

@@ -11,8 +11,7 @@ import sys
 def main(patch, program):
     text = open(patch, encoding="utf-8").read()
     header = {key: re.search(rf"^{key}: (.+)$", text, re.M).group(1) for key in ("Breaks", "Cell", "Defect")}
-    shown_name = os.path.relpath(program)
-    run = subprocess.run([program, *header["Cell"].split(), f"--program={shown_name}"], capture_output=True, text=True)
+    run = subprocess.run([os.path.relpath(program), *header["Cell"].split()], capture_output=True, text=True)
     print(header["Breaks"])
     print(run.stdout, end="")
     if run.returncode != 1:
