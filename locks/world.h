@@ -3,7 +3,7 @@
 //
 // A lock, or the page cache, is written once as `template <World W>` and runs in three worlds:
 //
-//   RealWorld     world_real.h         std::atomic, futex, the processor's pause and clock: the server
+//   RealWorld     world_real.h         the processor's atomics, pause and clock, futex: the server
 //   ExploreWorld  sim/explore_world.h  fibres; every atomic operation is a step and a schedule is an input: the tests
 //   MachineWorld  (step 4)             fibres on N simulated cores; an access costs time by cache-line state
 //
