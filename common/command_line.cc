@@ -9,11 +9,18 @@
 #include <utility>
 
 #include "common/command_line_help.h"
+#include "common/files.h"
 
 namespace convoy {
 namespace {
 
-void print(std::FILE* stream, const std::string& text) { std::fwrite(text.data(), 1, text.size(), stream); }
+// Returns the exit code of a program that was only asked for this text.
+int print_answer(const std::string& text) {
+  const auto written = write_text_file("-", text);
+  if (written) return 0;
+  fmt::print(stderr, "{}\n", written.error().message);
+  return kFailedExitCode;
+}
 
 // CLI11's way to write the names of an option: "-c,--users,--alias".
 std::string option_names(const Setting& setting) {
@@ -22,9 +29,6 @@ std::string option_names(const Setting& setting) {
   if (!setting.short_name.empty()) names = "-" + setting.short_name + "," + names;
   return names;
 }
-
-// "--" and the setting's key: how errors call it.
-std::string display_name(const Setting& setting) { return "--" + setting.key; }
 
 // One parse of one command's arguments.
 class Parse {
@@ -36,6 +40,7 @@ class Parse {
     app_.add_flag("-h,--help", wants_help);
     app_.add_flag("--version", wants_version);
     app_.allow_extras(true);
+    arguments_ = arguments;
     for (const auto& setting : *command_.settings) add_option(setting);
     try {
       app_.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them in reverse
@@ -54,6 +59,18 @@ class Parse {
   bool wants_version = false;
 
  private:
+  // How errors call a setting: by the name that was typed.
+  std::string display_name(const Setting& setting) const {
+    const auto is_typed = [this](const std::string& name) {
+      return std::any_of(arguments_.begin(), arguments_.end(), [&](const std::string& argument) {
+        return argument == name || argument.compare(0, name.size() + 1, name + "=") == 0;
+      });
+    };
+    const auto key = "--" + setting.key;
+    const auto alias = "--" + setting.alias;
+    return !setting.alias.empty() && is_typed(alias) && !is_typed(key) ? alias : key;
+  }
+
   void add_option(const Setting& setting) {
     const auto take = [this, &setting](const CLI::results_t& values) {
       take_values(setting, values);
@@ -137,13 +154,15 @@ class Parse {
   std::string sentence_of(const CLI::ParseError& error) const {
     const std::string text = error.what();
     for (const auto& setting : *command_.settings) {
-      if (text.compare(0, display_name(setting).size() + 1, display_name(setting) + ":") != 0) continue;
+      const auto key = "--" + setting.key;  // CLI11 calls it by its first name
+      if (text.compare(0, key.size() + 1, key + ":") != 0) continue;
       return fmt::format("{} needs a value; allowed: {}", display_name(setting), setting.allowed_text);
     }
     return text;
   }
 
   const Command& command_;
+  std::vector<std::string> arguments_;
   CLI::App app_;
   std::deque<std::pair<const Setting*, std::string>> flags_;  // a deque: CLI11 keeps references to the texts
   std::vector<std::string> given_;
@@ -157,13 +176,11 @@ const Command* choose_command(const std::string& program, const std::string& ver
   if (commands.size() == 1 && commands[0].name.empty()) return &commands[0];
   const std::string first = arguments.empty() ? "" : arguments[0];
   if (first == "--help" || first == "-h" || first == "help") {
-    print(stdout, program_help(program, sentence, commands));
-    parsed.exit_code = 0;
+    parsed.exit_code = print_answer(program_help(program, sentence, commands));
     return nullptr;
   }
   if (first == "--version") {
-    print(stdout, fmt::format("{} {}\n", program, version));
-    parsed.exit_code = 0;
+    parsed.exit_code = print_answer(fmt::format("{} {}\n", program, version));
     return nullptr;
   }
   std::vector<std::string> names;
@@ -184,7 +201,7 @@ const Command* choose_command(const std::string& program, const std::string& ver
 
 int usage_error(const std::string& program, const std::string& command, const std::string& message) {
   const auto full_name = command.empty() ? program : program + " " + command;
-  print(stderr, fmt::format("{}: {}\nTry '{} --help'.\n", full_name, message, full_name));
+  fmt::print(stderr, "{}: {}\nTry '{} --help'.\n", full_name, message, full_name);
   return kUsageExitCode;
 }
 
@@ -202,11 +219,9 @@ ParsedCommandLine parse_command_line(const std::string& program, const std::stri
   if (!given) {
     parsed.exit_code = usage_error(program, command->name, given.error().message);
   } else if (parse.wants_help) {
-    print(stdout, command_help(program, *command));
-    parsed.exit_code = 0;
+    parsed.exit_code = print_answer(command_help(program, *command));
   } else if (parse.wants_version) {
-    print(stdout, fmt::format("{} {}\n", program, version));
-    parsed.exit_code = 0;
+    parsed.exit_code = print_answer(fmt::format("{} {}\n", program, version));
   } else {
     parsed.given = std::move(*given);
   }

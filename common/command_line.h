@@ -30,12 +30,14 @@ struct Command {
 };
 
 struct ParsedCommandLine {
-  std::optional<int> exit_code;    // set when the program is to end at once: 0 after help or version, 2 after an error
+  std::optional<int> exit_code;    // set when the program is to end at once: 0 after help or version, 2 after an error,
+                                   // 1 when stdout does not take the text
   std::string command;             // name of the subcommand, "" when there is none
   std::vector<std::string> given;  // keys of the settings that the command line has set, in their order
 };
 
 inline constexpr int kUsageExitCode = 2;
+inline constexpr int kFailedExitCode = 1;
 
 // Reads the command line into the settings of the command that it names. Understands --name VALUE, --name=VALUE,
 // aliases, -x VALUE, -xVALUE, flags, --help, -h and --version. An unknown option or subcommand, a value missing or not

@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 namespace convoy {
@@ -58,6 +59,24 @@ Result<void> write_in_place(const std::string& path, std::string_view text) {
   return {};
 }
 
+// Where writing to `path` ends up: a symbolic link is followed, even to a file that is not there yet.
+std::string destination(const std::string& path) {
+  std::error_code error;
+  std::filesystem::path file = path;
+  constexpr int kMostLinks = 40;  // as the kernel's limit
+  for (int i = 0; i < kMostLinks && std::filesystem::is_symlink(file, error); ++i) {
+    const auto target = std::filesystem::read_symlink(file, error);
+    if (error) break;
+    file = file.parent_path() / target;
+  }
+  return file.string();
+}
+
+std::string folder_of(const std::string& path) {
+  const auto folder = std::filesystem::path(path).parent_path().string();
+  return folder.empty() ? "." : folder;
+}
+
 }  // namespace
 
 Result<std::string> read_text_file(const std::string& path, std::size_t max_bytes) {
@@ -76,6 +95,18 @@ Result<std::string> read_text_file(const std::string& path, std::size_t max_byte
   }
 }
 
+Result<void> check_writable(const std::string& path) {
+  if (path == "-") return {};
+  const std::string target = destination(path);
+  struct stat status {};
+  const bool exists = ::stat(target.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) return cannot_write(path, EISDIR);
+  const bool in_place = exists && !S_ISREG(status.st_mode);
+  const int allowed = in_place ? ::access(target.c_str(), W_OK) : ::access(folder_of(target).c_str(), W_OK | X_OK);
+  if (allowed != 0) return cannot_write(path, errno);
+  return {};
+}
+
 Result<void> write_text_file(const std::string& path, std::string_view text) {
   if (path == "-") {
     std::fflush(stdout);
@@ -87,7 +118,8 @@ Result<void> write_text_file(const std::string& path, std::string_view text) {
   if (exists && S_ISDIR(status.st_mode)) return cannot_write(path, EISDIR);
   if (exists && !S_ISREG(status.st_mode)) return write_in_place(path, text);
 
-  std::string temporary = path + ".XXXXXX";
+  const std::string target = destination(path);
+  std::string temporary = target + ".XXXXXX";
   Descriptor file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file.is_open()) return cannot_write(path, errno);
   const auto give_up = [&](int error) {
@@ -99,7 +131,7 @@ Result<void> write_text_file(const std::string& path, std::string_view text) {
   if (::fchmod(file.get(), exists ? status.st_mode & 07777 : kReadableByAll) != 0) return give_up(errno);
   if (::fsync(file.get()) != 0) return give_up(errno);
   if (const int error = file.close_now()) return give_up(error);
-  if (::rename(temporary.c_str(), path.c_str()) != 0) return give_up(errno);
+  if (::rename(temporary.c_str(), target.c_str()) != 0) return give_up(errno);
   return {};
 }
 

@@ -129,6 +129,10 @@ Result<void> check_run(const Run& run, const std::string& path) {
     return fail("{}.world: {} is not real or machine", path, quote(run.world));
   if (run.convoy.stood_share && !(*run.convoy.stood_share >= 0 && *run.convoy.stood_share <= 1))
     return fail("{}.convoy.stood_share: {} is not between 0 and 1", path, *run.convoy.stood_share);
+  if (run.acquisitions_per_transaction && !(*run.acquisitions_per_transaction >= 0))
+    return fail("{}.acquisitions_per_transaction: {} is negative", path, *run.acquisitions_per_transaction);
+  for (const auto time : {run.cpu.server_user_s, run.cpu.server_sys_s, run.cpu.client_user_s, run.cpu.client_sys_s})
+    if (time && !(*time >= 0)) return fail("{}.cpu: a time of {} s is negative", path, *time);
   if (auto done = check_requests(run, path); !done) return done;
   if (auto done = check_status(run, path); !done) return done;
   if (auto done = check_latency(run.latency_us, run.transactions, path + ".latency_us"); !done) return done;

@@ -223,6 +223,7 @@ struct Run {
   Latency latency_us, failed_latency_us;
   PerUser per_user;
   Connections connections;
+  std::optional<std::uint64_t> server_requests;
   std::optional<double> acquisitions_per_transaction;
   std::vector<TimelineBin> timeline;
   std::vector<Mark> marks;
@@ -265,13 +266,16 @@ struct Run {
     v("failed_latency_us", c.failed_latency_us, "Latency of failures.");
     v("per_user", c.per_user, "How transactions were shared among users.");
     v("connections", c.connections, "Connections asked for and got.");
-    v("acquisitions_per_transaction", c.acquisitions_per_transaction, "Page-lock acquisitions per transaction.");
+    v("server_requests", c.server_requests,
+      "Requests answered between two looks at the server at rest: warm-up, window and what was in flight at its end.");
+    v("acquisitions_per_transaction", c.acquisitions_per_transaction,
+      "Page-lock acquisitions per request, over server_requests.");
     v("timeline", c.timeline, "Bins of one second; the last may be shorter.");
     v("marks", c.marks, "Settings that were changed during the run.");
-    v("lock_events", c.lock_events, "Lock events by role, as differences over the run.");
-    v("contention", c.contention, "Profile by lock and call site.");
+    v("lock_events", c.lock_events, "Lock events by role, over server_requests.");
+    v("contention", c.contention, "Profile by lock and call site, over server_requests.");
     v("convoy", c.convoy, "Whether a lock convoy stood.");
-    v("cpu", c.cpu, "Processor time over the run.");
+    v("cpu", c.cpu, "Processor time: the client's in the window, the server's over server_requests.");
     v("interrupted", c.interrupted, "Whether a signal cut the run short: it is no repeat of the others.");
     v("generator_bound", c.generator_bound, "Whether the generator's busiest thread used over 95 % of a core.");
   }

@@ -123,7 +123,7 @@ Result<void> Settings::set(std::string_view name, std::string_view text) {
 Result<void> Settings::set_live(std::string_view name, std::string_view text) {
   auto* setting = find(name);
   if (setting == nullptr) return unknown(name);
-  if (setting->when == When::kStart) {
+  if (setting->when != When::kLive) {
     std::vector<std::string> live;
     for (const auto& one : settings_)
       if (one.when == When::kLive) live.push_back(one.key);

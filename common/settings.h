@@ -15,8 +15,8 @@
 
 namespace convoy {
 
-// When a setting may change: before the start only, or also while the program runs.
-enum class When { kStart, kLive };
+// When a setting may change: on the command line only, before the start only, or also while the program runs.
+enum class When { kCommandLine, kStart, kLive };
 
 // What a setting may have besides its name.
 struct Also {

@@ -99,6 +99,9 @@ Result<void> apply_flat(Settings& settings, const Json& object, const std::strin
                         const std::vector<std::string>& given) {
   for (const auto& [name, value] : object.items()) {
     const auto* setting = settings.find(name);
+    if (setting != nullptr && setting->when == When::kCommandLine) {
+      return fail("{}: {} is for the command line only", path, name);
+    }
     if (setting != nullptr && std::find(given.begin(), given.end(), setting->key) != given.end()) continue;
     const bool one_by_one = setting != nullptr && setting->repeats && value.is_array();
     for (const auto& part : one_by_one ? value : Json::array({value})) {

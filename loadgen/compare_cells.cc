@@ -24,8 +24,8 @@ std::optional<double> p99_of(const Run& run) { return milliseconds(run.latency_u
 std::optional<double> jain_of(const Run& run) { return run.per_user.jain; }
 
 std::optional<double> cpu_of(const Run& run) {
-  if (!run.cpu.server_user_s || !run.cpu.server_sys_s || run.transactions == 0) return std::nullopt;
-  return (*run.cpu.server_user_s + *run.cpu.server_sys_s) * 1e6 / static_cast<double>(run.transactions);
+  if (!run.cpu.server_user_s || !run.cpu.server_sys_s || run.server_requests.value_or(0) == 0) return std::nullopt;
+  return (*run.cpu.server_user_s + *run.cpu.server_sys_s) * 1e6 / static_cast<double>(*run.server_requests);
 }
 
 constexpr std::array<Metric, 5> kMetrics{{{"tps", "Transactions Per Second", true, tps_of},

@@ -135,6 +135,10 @@ Result<std::vector<ResultFile>> read_results(const std::vector<std::string>& pat
       files.push_back(std::move(*file));
     }
   }
+  const auto published = static_cast<std::size_t>(std::count_if(expanded->begin(), expanded->end(), is_csv));
+  if (published != 0 && published != expanded->size()) {
+    return fail("a CSV of published figures and results of runs are no cells of one table: compare them one by one");
+  }
   drop_what_is_no_repeat(files);
   return files;
 }

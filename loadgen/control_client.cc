@@ -20,40 +20,47 @@ namespace {
 constexpr std::size_t kLargestBody = std::size_t{64} << 20;
 constexpr std::int64_t kRetryPause = 20 * kNanosPerMilli;
 
-// Waits until the socket can do `events` or the deadline has passed; returns 0 or an errno.
-int wait_for(int fd, short events, std::int64_t deadline) {
+// How long the steps of one request may take.
+struct Limit {
+  std::int64_t deadline;
+  int cancel_fd = -1;  // ppoll skips a descriptor below 0.
+};
+
+// Waits until the socket can do `events` or the limit is reached; returns 0 or an errno.
+int wait_for(int fd, short events, const Limit& limit) {
   for (;;) {
-    const auto left = deadline - now_ns();
+    const auto left = limit.deadline - now_ns();
     if (left <= 0) return ETIMEDOUT;
-    const timespec limit{left / kNanosPerSecond, static_cast<long>(left % kNanosPerSecond)};
-    pollfd wait{fd, events, 0};
-    const int ready = ::ppoll(&wait, 1, &limit, nullptr);
+    const timespec most{left / kNanosPerSecond, static_cast<long>(left % kNanosPerSecond)};
+    std::array<pollfd, 2> waits{{{fd, events, 0}, {limit.cancel_fd, POLLIN, 0}}};
+    const int ready = ::ppoll(waits.data(), waits.size(), &most, nullptr);
+    if (ready > 0 && waits[1].revents != 0) return ECANCELED;
     if (ready > 0) return 0;
     if (ready < 0 && errno != EINTR) return errno;
   }
 }
 
-// Connects within the deadline; returns 0 or an errno.
-int connect_by(Fd& fd, const Address& address, std::int64_t deadline) {
+// Connects within the limit; returns 0 or an errno.
+int connect_by(Fd& fd, const Address& address, const Limit& limit) {
   fd.reset(::socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!fd) return errno;
   if (::connect(fd.get(), address.get(), address.size) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
-  if (const int error = wait_for(fd.get(), POLLOUT, deadline); error != 0) return error;
+  if (const int error = wait_for(fd.get(), POLLOUT, limit); error != 0) return error;
   int error = 0;
   socklen_t size = sizeof error;
   ::getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &error, &size);
   return error;
 }
 
-int send_by(int fd, std::string_view bytes, std::int64_t deadline) {
+int send_by(int fd, std::string_view bytes, const Limit& limit) {
   while (!bytes.empty()) {
     const auto sent = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
     if (sent >= 0) {
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     } else if (errno != EAGAIN && errno != EINTR) {
       return errno;
-    } else if (const int error = wait_for(fd, POLLOUT, deadline); error != 0) {
+    } else if (const int error = wait_for(fd, POLLOUT, limit); error != 0) {
       return error;
     }
   }
@@ -86,10 +93,10 @@ struct Collector {
 };
 
 // Reads one answer; an errno says what prevented it (EPROTO: it is none).
-int receive_by(int fd, Collector& collector, std::int64_t deadline) {
+int receive_by(int fd, Collector& collector, const Limit& limit) {
   std::array<char, 16384> buffer;
   while (!collector.complete) {
-    if (const int error = wait_for(fd, POLLIN, deadline); error != 0) return error;
+    if (const int error = wait_for(fd, POLLIN, limit); error != 0) return error;
     const auto size = ::recv(fd, buffer.data(), buffer.size(), 0);
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (size < 0) return errno;
@@ -107,7 +114,7 @@ Result<void> wait_until_reachable(const Url& origin, const Address& address, std
   const auto start = now_ns();
   for (;;) {
     Fd fd;
-    const int error = connect_by(fd, address, now_ns() + kNanosPerSecond);
+    const int error = connect_by(fd, address, {now_ns() + kNanosPerSecond});
     if (error == 0) return {};
     if (error != ECONNREFUSED || now_ns() - start >= patience_ns || stop_signal::received() != 0) {
       return fail("cannot connect to {}:{}: {}", origin.host, origin.port, std::strerror(error));
@@ -117,8 +124,9 @@ Result<void> wait_until_reachable(const Url& origin, const Address& address, std
 }
 
 Result<ControlAnswer> control_request(const Url& origin, const Address& address, std::string_view method,
-                                      std::string_view path, std::string_view body, std::int64_t timeout_ns) {
-  const auto deadline = now_ns() + timeout_ns;
+                                      std::string_view path, std::string_view body, std::int64_t timeout_ns,
+                                      int cancel_fd) {
+  const Limit limit{now_ns() + timeout_ns, cancel_fd};
   std::string request =
       fmt::format("{} {} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", method, path, host_header(origin));
   if (method != "GET") request += fmt::format("Content-Length: {}\r\n", body.size());
@@ -126,9 +134,9 @@ Result<ControlAnswer> control_request(const Url& origin, const Address& address,
   request += body;
   Fd fd;
   Collector collector;
-  int error = connect_by(fd, address, deadline);
-  if (error == 0) error = send_by(fd.get(), request, deadline);
-  if (error == 0) error = receive_by(fd.get(), collector, deadline);
+  int error = connect_by(fd, address, limit);
+  if (error == 0) error = send_by(fd.get(), request, limit);
+  if (error == 0) error = receive_by(fd.get(), collector, limit);
   if (error != 0)
     return fail("{} {} of {}:{} failed: {}", method, path, origin.host, origin.port, std::strerror(error));
   return std::move(collector.answer);

@@ -135,6 +135,12 @@ int run_http(const HttpOptions& options, const std::vector<std::string>& command
   if (options.json == "-" && options.csv == "-") {
     return usage_error("convoy-loadgen", "http", "--json - and --csv -: stdout takes one of them");
   }
+  for (const auto& [name, path] : {std::pair{"--json", options.json}, std::pair{"--csv", options.csv}}) {
+    if (path.empty()) continue;
+    if (auto ok = check_writable(path); !ok) {
+      return usage_error("convoy-loadgen", "http", fmt::format("{}: {}", name, ok.error().message));
+    }
+  }
   if (!options.cpus.empty()) {
     if (auto pinned = pin_to_cpus(*parse_cpu_list(options.cpus)); !pinned) {
       return usage_error("convoy-loadgen", "http", pinned.error().message);

@@ -31,21 +31,21 @@ class Run {
 
   Result<HttpOutcome> execute() {
     if (auto ok = prepare(); !ok) return tl::unexpected(ok.error());
-    if (load_.warmup_ns == 0) tell_before_window();
+    if (hooks_.before_load) hooks_.before_load();
     board_.start_ns = now_ns();
-    if (load_.warmup_ns == 0) announce_window(board_.start_ns);
+    window_start_ns_ = board_.start_ns + load_.warmup_ns;
+    if (load_.warmup_ns == 0) announce_window();
     if (auto ok = start_threads(); !ok) return tl::unexpected(ok.error());
     attend();
     for (auto& thread : threads_) thread.join();
-    if (hooks_.after_window) hooks_.after_window();
+    if (hooks_.after_load) hooks_.after_load();
     return outcome();
   }
 
  private:
   Result<void> prepare() {
-    board_.go.reset(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
     board_.arrived.reset(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
-    if (!board_.go || !board_.arrived) return fail("a run cannot be set up: {}", std::strerror(errno));
+    if (!board_.arrived) return fail("a run cannot be set up: {}", std::strerror(errno));
     board_.tickets = static_cast<std::int64_t>(load_.requests);
     const std::uint32_t threads = std::clamp(load_.threads, 1U, load_.users);
     for (std::uint32_t i = 0, first = 0; i < threads; ++i) {
@@ -69,16 +69,15 @@ class Run {
     return {};
   }
 
-  // Waits for the threads, opens the window in between and calls the hooks.
+  // Waits for the threads and calls the hooks.
   void attend() {
     const auto threads = static_cast<std::uint32_t>(threads_.size());
     while (board_.closed.load() < threads) {
       const auto now = now_ns();
-      if (!window_announced_ && stop_signal::received() == 0) try_open(now, threads);
+      if (!window_announced_ && now >= window_start_ns_ && stop_signal::received() == 0) announce_window();
       if (window_announced_ && hooks_.tick) hooks_.tick(transactions());
       auto wait = kHookPeriod;
-      const auto warm = board_.start_ns + load_.warmup_ns;
-      if (!window_announced_ && warm > now_ns()) wait = std::min(wait, warm - now_ns());
+      if (!window_announced_ && window_start_ns_ > now) wait = std::min(wait, window_start_ns_ - now);
       pollfd arrival{board_.arrived.get(), POLLIN, 0};
       const timespec limit{0, static_cast<long>(wait)};
       ::ppoll(&arrival, 1, &limit, nullptr);
@@ -87,27 +86,9 @@ class Run {
     }
   }
 
-  void try_open(std::int64_t now, std::uint32_t threads) {
-    if (load_.quiet_start) {
-      if (board_.settled.load() < threads) return;
-      tell_before_window();
-      const auto start = now_ns();
-      board_.window_start_ns = start;
-      ::eventfd_write(board_.go.get(), 1);
-      announce_window(start);
-    } else if (now >= board_.start_ns + load_.warmup_ns) {
-      tell_before_window();
-      announce_window(board_.start_ns + load_.warmup_ns);
-    }
-  }
-
-  void tell_before_window() const {
-    if (hooks_.before_window) hooks_.before_window();
-  }
-
-  void announce_window(std::int64_t start) {
+  void announce_window() {
     window_announced_ = true;
-    if (hooks_.window_open) hooks_.window_open(start);
+    if (hooks_.window_open) hooks_.window_open(window_start_ns_);
   }
 
   std::uint64_t transactions() const {
@@ -133,6 +114,7 @@ class Run {
   RunBoard board_;
   std::vector<std::unique_ptr<HttpWorker>> workers_;
   std::vector<std::thread> threads_;
+  std::int64_t window_start_ns_ = 0;
   bool window_announced_ = false;
 };
 

@@ -24,14 +24,13 @@ struct HttpLoad {
   bool keep_alive = true;        // Otherwise a new connection for each request.
   std::int64_t timeout_ns = 0;   // From the start of a request, its connection included, to the end of its answer.
   std::uint64_t seed = 1;        // Turns the place in the list of requests at which each user begins.
-  bool quiet_start = false;      // Let the server fall silent between warm-up and window: counters can be read exactly.
 };
 
 // What a run tells while it goes on. All are called from the thread that called run_http_load.
 struct HttpLoadHooks {
-  std::function<void()> before_window;            // Just before the window opens; may take its time if quiet_start.
-  std::function<void(std::int64_t)> window_open;  // With the time of the window's start on the monotonic clock.
-  std::function<void()> after_window;             // The window is closed and what was in flight is read or dropped.
+  std::function<void()> before_load;                     // Before the first request; the server is at rest.
+  std::function<void(std::int64_t)> window_open;         // With the time of the window's start on the monotonic clock.
+  std::function<void()> after_load;                      // What was in flight at the window's end is read or dropped.
   std::function<void(std::uint64_t transactions)> tick;  // About ten times a second, with the window's count so far.
 };
 

@@ -20,20 +20,18 @@ Result<void> HttpRunner::meet_server() {
 
 Result<HttpRunReport> HttpRunner::run(HttpRunOrder order) {
   order.load.target = &target_;
-  // Exact counts, of lock events or of requests, need a server at rest when the window opens.
-  order.load.quiet_start = order.load.warmup_ns > 0 && (probe_.is_convoy() || order.load.requests > 0);
   ServerSnapshot before, after;
   HttpRunReport report;
   MarkPlayer marks(target_.origin, target_.address, std::move(order.marks));
 
   HttpLoadHooks hooks;
-  hooks.before_window = [&] { before = probe_.read(); };
+  hooks.before_load = [&] { before = probe_.read(); };
   hooks.window_open = [&](std::int64_t start_ns) {
     report.run.started_at = utc_text(std::time(nullptr));
     progress_.begin_run(order.load.users, start_ns);
     marks.start(start_ns);
   };
-  hooks.after_window = [&] { after = probe_.read(); };
+  hooks.after_load = [&] { after = probe_.read(); };
   hooks.tick = [&](std::uint64_t transactions) { progress_.tick(transactions); };
 
   auto outcome = run_http_load(order.load, hooks);
@@ -44,7 +42,7 @@ Result<HttpRunReport> HttpRunner::run(HttpRunOrder order) {
   report.run.case_label = order.case_label;
   report.run.repeat = order.repeat;
   describe_outcome(order.load, *outcome, report.run);
-  describe_server(before, after, report.run);
+  describe_server(before, after, outcome->tally.answered, report.run);
   for (const auto& mark : marks.finish(outcome->interrupted)) {
     if (!mark.error.empty()) {
       report.marks_failed = true;

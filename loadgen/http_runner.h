@@ -16,7 +16,7 @@ namespace convoy {
 
 // One run besides its load.
 struct HttpRunOrder {
-  HttpLoad load;  // `target` and `quiet_start` are filled in.
+  HttpLoad load;  // `target` is filled in.
   std::string label;
   std::optional<std::string> case_label;
   std::uint32_t repeat = 1;

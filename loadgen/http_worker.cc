@@ -15,7 +15,7 @@
 namespace convoy {
 namespace {
 
-// How long the answers still due are read, and dropped, around the window, so that the server's counters come to rest.
+// How long the answers still due are read, and dropped, after the window, so that the server's counters come to rest.
 constexpr std::int64_t kDrain = 250 * kNanosPerMilli;
 // How often time-outs, back-offs and the published count are looked after.
 constexpr std::int64_t kTick = 50 * kNanosPerMilli;
@@ -75,12 +75,12 @@ void HttpWorker::run() {
     }
     if (now >= next_tick_ns_) tick(now);
     if (now >= boundary_ns_) advance(now);
-    if (phase_ == Phase::kSettling || phase_ == Phase::kSettled) check_settled(now);
     if (phase_ == Phase::kWindow && in_flight_ == 0 && is_out_of_tickets()) close_window(now);
     if (phase_ == Phase::kDrain && in_flight_ == 0) phase_ = Phase::kDone;
   }
   for (const auto& user : users_) tally_.per_user.push_back(user.transactions);
-  tell_coordinator(board_.closed);
+  ++board_.closed;
+  ::eventfd_write(board_.arrived.get(), 1);
 }
 
 void HttpWorker::wait_and_handle() {
@@ -98,40 +98,14 @@ void HttpWorker::wait_and_handle() {
 void HttpWorker::advance(std::int64_t now) {
   switch (phase_) {
     case Phase::kWarmup:
-      if (!load_.quiet_start) return open_window(now, boundary_ns_);
-      phase_ = Phase::kSettling;
-      boundary_ns_ = now + kDrain;
-      return;
-    case Phase::kSettling:
-      return check_settled(now);
+      return open_window(now, boundary_ns_);
     case Phase::kWindow:
       return close_window(boundary_ns_);
     case Phase::kDrain:
       phase_ = Phase::kDone;
       return;
-    case Phase::kSettled:
     case Phase::kDone:
       return;
-  }
-}
-
-// Before a quiet start: once our users are silent, or have not become so in time, tells so and waits for the word to
-// go.
-void HttpWorker::check_settled(std::int64_t now) {
-  if (phase_ == Phase::kSettling && (in_flight_ == 0 || now >= boundary_ns_)) {
-    phase_ = Phase::kSettled;
-    boundary_ns_ = kNever;
-    epoll_event event{};
-    event.events = EPOLLIN;
-    ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, board_.go.get(), &event);
-    tell_coordinator(board_.settled);
-  }
-  const auto window_start = board_.window_start_ns.load();
-  if (phase_ != Phase::kSettled || window_start == 0) return;
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, board_.go.get(), nullptr);
-  open_window(now, window_start);
-  for (auto& user : users_) {
-    if (user.stage == Stage::kIdle) begin_request(user, now);
   }
 }
 
@@ -141,9 +115,17 @@ void HttpWorker::open_window(std::int64_t now, std::int64_t window_start) {
   window_closed_ns_ = std::max(now, window_start);
   boundary_ns_ = load_.duration_ns > 0 ? window_start + load_.duration_ns : kNever;
   tally_.started = in_flight_;
-  if (load_.requests != 0) board_.tickets -= static_cast<std::int64_t>(in_flight_);
   cpu_at_start_ns_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   ::getrusage(RUSAGE_THREAD, &usage_at_start_);
+}
+
+// A request needs a ticket when their number is limited. One of the warm-up gives it back, unless the window opens
+// meanwhile.
+bool HttpWorker::take_ticket() {
+  if (load_.requests == 0) return true;
+  if (board_.tickets.fetch_sub(1) > 0) return true;
+  ++board_.tickets;
+  return false;
 }
 
 void HttpWorker::close_window(std::int64_t now) {
@@ -175,11 +157,6 @@ void HttpWorker::tick(std::int64_t now) {
   }
   const bool hurry = backing_off_ > 0 || load_.timeout_ns < 10 * kTick;
   next_tick_ns_ = now + (hurry ? kShortTick : kTick);
-}
-
-void HttpWorker::tell_coordinator(std::atomic<std::uint32_t>& counter) {
-  ++counter;
-  ::eventfd_write(board_.arrived.get(), 1);
 }
 
 }  // namespace convoy

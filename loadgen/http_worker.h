@@ -44,7 +44,7 @@ class HttpWorker {
   // More than the answers the project's examples ask for, and small enough to stay in the second-level cache.
   static constexpr std::size_t kBufferBytes = 64 * 1024;
 
-  enum class Phase : std::uint8_t { kWarmup, kSettling, kSettled, kWindow, kDrain, kDone };
+  enum class Phase : std::uint8_t { kWarmup, kWindow, kDrain, kDone };
   enum class Stage : std::uint8_t { kIdle, kBackoff, kConnecting, kSending, kReceiving };
 
   struct User {
@@ -69,9 +69,8 @@ class HttpWorker {
   void tick(std::int64_t now);
   void open_window(std::int64_t now, std::int64_t window_start);
   void close_window(std::int64_t now);
-  void check_settled(std::int64_t now);
   bool is_out_of_tickets() const { return load_.requests != 0 && board_.tickets.load() <= 0; }
-  void tell_coordinator(std::atomic<std::uint32_t>& counter);
+  bool take_ticket();
 
   // What a user does: http_worker_user.cc.
   void begin_request(User& user, std::int64_t now);
@@ -80,6 +79,7 @@ class HttpWorker {
   void receive(User& user);
   void handle_event(User& user, std::uint32_t events);
   void finish_answer(User& user, std::int64_t now);
+  void finish_request();
   void lose_connection(User& user, int error, std::int64_t now);
   void fail_request(User& user, Failure failure, std::int64_t now, bool keep_connection);
   void end_of_file(User& user, std::int64_t now);

@@ -33,12 +33,9 @@ Failure classify_connect(int error) {
 void HttpWorker::begin_request(User& user, std::int64_t now) {
   if (now >= boundary_ns_) advance(now);
   user.stage = Stage::kIdle;
-  if (phase_ == Phase::kWindow) {
-    if (load_.requests != 0 && (board_.tickets.load() <= 0 || board_.tickets.fetch_sub(1) <= 0)) return;
-    ++tally_.started;
-  } else if (phase_ != Phase::kWarmup) {
-    return;
-  }
+  if (phase_ != Phase::kWarmup && phase_ != Phase::kWindow) return;
+  if (!take_ticket()) return;
+  if (phase_ == Phase::kWindow) ++tally_.started;
   ++in_flight_;
   user.start_ns = now;
   user.retried = false;
@@ -128,6 +125,7 @@ void HttpWorker::finish_answer(User& user, std::int64_t now) {
   // A request not wholly sent when its answer is complete leaves bytes behind that would begin the next request.
   const bool keep = load_.keep_alive && user.reader.keep_alive() && user.stage == Stage::kReceiving;
   user.fresh = false;
+  ++tally_.answered;
   const int status = user.reader.status();
   if (status < 200 || status > 599) return fail_request(user, Failure::kBadResponse, now, false);
   if (now >= boundary_ns_) advance(now);
@@ -135,7 +133,7 @@ void HttpWorker::finish_answer(User& user, std::int64_t now) {
   if (status >= 400) {
     return fail_request(user, status >= 500 ? Failure::kHttp5xx : Failure::kHttp4xx, now, keep);
   }
-  --in_flight_;
+  finish_request();
   user.failures = 0;
   if (phase_ == Phase::kWindow) {
     ++tally_.transactions;
@@ -147,6 +145,11 @@ void HttpWorker::finish_answer(User& user, std::int64_t now) {
   if (!keep) close_connection(user);
   if (++user.request == load_.target->requests.size()) user.request = 0;
   begin_request(user, now);
+}
+
+void HttpWorker::finish_request() {
+  --in_flight_;
+  if (phase_ == Phase::kWarmup && load_.requests != 0) ++board_.tickets;
 }
 
 // The connection is gone. A request that a reused connection had taken without a byte of answer is repeated once: the
@@ -164,7 +167,7 @@ void HttpWorker::lose_connection(User& user, int error, std::int64_t now) {
 
 void HttpWorker::fail_request(User& user, Failure failure, std::int64_t now, bool keep_connection) {
   if (now >= boundary_ns_) advance(now);
-  --in_flight_;
+  finish_request();
   if (phase_ == Phase::kWindow) {
     ++tally_.failed;
     ++tally_.failures[static_cast<std::size_t>(failure)];

@@ -72,7 +72,11 @@ Result<MarkOrder> parse_mark(std::string_view text) {
 }
 
 MarkPlayer::MarkPlayer(const Url& origin, const Address& address, std::vector<MarkOrder> orders)
-    : origin_(origin), address_(address), orders_(std::move(orders)), stop_(::eventfd(0, EFD_CLOEXEC)) {
+    : origin_(origin),
+      address_(address),
+      orders_(std::move(orders)),
+      stop_(::eventfd(0, EFD_CLOEXEC)),
+      cancel_(::eventfd(0, EFD_CLOEXEC)) {
   std::stable_sort(orders_.begin(), orders_.end(),
                    [](const MarkOrder& a, const MarkOrder& b) { return a.at_ns < b.at_ns; });
 }
@@ -86,6 +90,7 @@ void MarkPlayer::start(std::int64_t window_start_ns) {
 std::vector<MarkOutcome> MarkPlayer::finish(bool interrupted) {
   if (thread_.joinable()) {
     ::eventfd_write(stop_.get(), 1);
+    if (interrupted) ::eventfd_write(cancel_.get(), 1);
     thread_.join();
   }
   for (auto i = outcomes_.size(); i < orders_.size() && !interrupted; ++i) {
@@ -118,7 +123,8 @@ MarkOutcome MarkPlayer::carry_out(const MarkOrder& order, std::int64_t window_st
   outcome.name = order.name;
   outcome.to = order.value;
   outcome.asked_s = seconds(now_ns() - window_start_ns);
-  const auto answer = control_request(origin_, address_, "PUT", "/config/" + order.name, order.value, kAnswerTimeout);
+  const auto answer =
+      control_request(origin_, address_, "PUT", "/config/" + order.name, order.value, kAnswerTimeout, cancel_.get());
   outcome.drained_s = outcome.done_s = seconds(now_ns() - window_start_ns);
   if (!answer) {
     outcome.error = answer.error().message;

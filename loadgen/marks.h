@@ -47,7 +47,7 @@ class MarkPlayer {
   void start(std::int64_t window_start_ns);
 
   // Ends the thread, after the change that is under way, and returns what has been tried. Orders that were not reached
-  // become outcomes with an error unless `interrupted`.
+  // become outcomes with an error. If `interrupted`, neither is waited for or missed.
   std::vector<MarkOutcome> finish(bool interrupted);
 
  private:
@@ -58,7 +58,8 @@ class MarkPlayer {
   const Address& address_;
   std::vector<MarkOrder> orders_;  // In the order of their times.
   std::vector<MarkOutcome> outcomes_;
-  Fd stop_;
+  Fd stop_;    // Readable once no further change is to begin.
+  Fd cancel_;  // Readable once the one under way is to be given up.
   std::thread thread_;
 };
 

@@ -40,6 +40,8 @@ std::vector<Contention> difference(const std::vector<Contention>& before, const 
 }
 
 void describe_locks(const LockReport& before, const LockReport& after, Run& run) {
+  const auto requests = risen(before.transactions, after.transactions);
+  run.server_requests = requests;
   run.policy.emplace();
   run.knobs.emplace();
   run.lock_events.emplace();
@@ -54,10 +56,9 @@ void describe_locks(const LockReport& before, const LockReport& after, Run& run)
     const auto sites = difference(old.contention, now.contention);
     run.contention.insert(run.contention.end(), sites.begin(), sites.end());
     if (role != "page" || !now.acquisitions || !old.acquisitions) continue;
-    const auto transactions = risen(before.transactions, after.transactions);
-    if (transactions == 0) continue;
+    if (requests == 0) continue;
     run.acquisitions_per_transaction =
-        static_cast<double>(risen(*old.acquisitions, *now.acquisitions)) / static_cast<double>(transactions);
+        static_cast<double>(risen(*old.acquisitions, *now.acquisitions)) / static_cast<double>(requests);
   }
   if (!before.convoy || !after.convoy) return;
   const auto slices = risen(before.convoy->slices, after.convoy->slices);
@@ -96,11 +97,12 @@ ServerSnapshot ServerProbe::read() const {
   return snapshot;
 }
 
-void describe_server(const ServerSnapshot& before, const ServerSnapshot& after, Run& run) {
+void describe_server(const ServerSnapshot& before, const ServerSnapshot& after, std::uint64_t answered, Run& run) {
   if (before.report && after.report && after.report->uptime_s >= before.report->uptime_s) {
     describe_locks(*before.report, *after.report, run);
   }
   if (!before.cpu || !after.cpu) return;
+  if (!run.server_requests) run.server_requests = answered;
   run.cpu.server_user_s = std::max(after.cpu->user_s - before.cpu->user_s, 0.0);
   run.cpu.server_sys_s = std::max(after.cpu->sys_s - before.cpu->sys_s, 0.0);
   run.cpu.context_switches = risen(before.cpu->context_switches, after.cpu->context_switches);

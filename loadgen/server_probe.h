@@ -44,7 +44,8 @@ class ServerProbe {
 };
 
 // Puts what happened between two snapshots into `run`: policy, knobs, events, contention, convoy, processor time and
-// acquisitions per transaction. What either snapshot lacks becomes null.
-void describe_server(const ServerSnapshot& before, const ServerSnapshot& after, Run& run);
+// acquisitions per transaction. What either snapshot lacks becomes null. `answered` is what our own users got
+// meanwhile, for a server that does not count.
+void describe_server(const ServerSnapshot& before, const ServerSnapshot& after, std::uint64_t answered, Run& run);
 
 }  // namespace convoy

@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
 #include "common/command_line.h"
+#include "common/files.h"
 #include "common/log.h"
 #include "loadgen/clock.h"
 #include "loadgen/descriptor_limit.h"
@@ -188,9 +188,9 @@ Result<void> report(const SweepFile& file, const SweepResults& results) {
   const auto all = results.files();
   if (all.empty()) return {};
   const std::string text = sweep_report(file, all);
-  std::fputs(text.c_str(), stdout);
-  std::fflush(stdout);
-  return results.save_report(text);
+  const auto printed = write_text_file("-", text);
+  const auto saved = results.save_report(text);
+  return printed ? saved : printed;
 }
 
 }  // namespace

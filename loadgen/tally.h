@@ -51,6 +51,7 @@ struct Tally {
   std::vector<std::uint64_t> per_user;   // Transactions of each user.
   std::uint64_t users_connected = 0;     // In the whole run, warm-up included.
   std::uint64_t connections_opened = 0;  // The same; with a connection a request, many more than users.
+  std::uint64_t answered = 0;            // Answers of any status, in the whole run.
   std::int64_t cpu_user_ns = 0;          // Of the generator's threads in the window.
   std::int64_t cpu_sys_ns = 0;
   double busiest_thread = 0;  // Share of a core that the busiest generator thread used in the window.

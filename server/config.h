@@ -73,9 +73,9 @@ struct ServerConfig {
     v("capacity", c.capacity, Range{kMiB, kTiB}, kStart, "Memory of the page cache.");
     v("yield-after", c.yield_after, Range{0u, 1000000u}, When::kLive,
       "Polls of a spinning thread before it yields its core; 0 = at once.");
-    v("config", c.config, Text{"a TOML file"}, kStart, "File of NAME = VALUE lines; the command line wins over it.",
-      Also{.value_name = "FILE"});
-    v("list-policies", c.list_policies, nullptr, kStart, "List the lock policies and end.");
+    v("config", c.config, Text{"a TOML file"}, When::kCommandLine,
+      "File of NAME = VALUE lines; the command line wins over it.", Also{.value_name = "FILE"});
+    v("list-policies", c.list_policies, nullptr, When::kCommandLine, "List the lock policies and end.");
   }
 };
 

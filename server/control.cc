@@ -115,7 +115,7 @@ TextAnswer Control::change_setting(std::string_view name, std::string_view body)
   if (setting == nullptr) return plain_answer(404, settings.get(name).error().message);
   const std::string from = setting->get();
   if (const auto done = settings.set_live(name, body); !done) {
-    return plain_answer(setting->when == When::kStart ? 409 : 400, done.error().message);
+    return plain_answer(setting->when != When::kLive ? 409 : 400, done.error().message);
   }
   setup_.locks.apply(setup_.config);
   // A knob is in force as soon as it is stored: nothing has to drain.

@@ -54,6 +54,30 @@ LockClassReport report_of(const RealClass& lock_class, const PolicyTraits& trait
   return report;
 }
 
+void add_knobs(Settings& settings, std::string_view role, LockClass<RealWorld>& lock_class) {
+  for (std::size_t i = 0; i < kKnobCount; ++i) {
+    const Knob knob = static_cast<Knob>(i);
+    const KnobInfo& about = info(knob);
+    const Range<std::uint32_t> range{about.minimum, about.maximum};
+    Setting setting;
+    setting.key = fmt::format("{}-lock-{}", role, about.name);
+    if (knob == Knob::kUnfairness && role == "page") setting.alias = about.name;
+    setting.value_name = "N";
+    setting.default_text = fmt::format("{}", about.default_value);
+    setting.allowed_text = SettingKind<std::uint32_t>::allowed_text(range);
+    setting.when = When::kLive;
+    setting.sentence = about.sentence;
+    setting.set = [&lock_class, knob, range](std::string_view text) -> Result<void> {
+      std::uint32_t value = 0;
+      if (const auto read = SettingKind<std::uint32_t>::read(text, range, value); !read) return read;
+      lock_class.set_knob(knob, value);
+      return {};
+    };
+    setting.get = [&lock_class, knob] { return fmt::format("{}", lock_class.knob(knob)); };
+    settings.add(std::move(setting));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> page_policies() { return names_of(page_traits()); }
@@ -61,28 +85,9 @@ std::vector<std::string> mapping_policies() { return names_of(mapping_traits());
 std::vector<std::string> lru_policies() { return names_of(lru_traits()); }
 
 void LockControl::add_settings(Settings& settings) {
-  // Only the page role has policies with knobs so far.
-  for (std::size_t i = 0; i < kKnobCount; ++i) {
-    const Knob knob = static_cast<Knob>(i);
-    const KnobInfo& about = info(knob);
-    const Range<std::uint32_t> range{about.minimum, about.maximum};
-    Setting setting;
-    setting.key = fmt::format("page-lock-{}", about.name);
-    if (knob == Knob::kUnfairness) setting.alias = about.name;
-    setting.value_name = "N";
-    setting.default_text = fmt::format("{}", about.default_value);
-    setting.allowed_text = SettingKind<std::uint32_t>::allowed_text(range);
-    setting.when = When::kLive;
-    setting.sentence = about.sentence;
-    setting.set = [this, knob, range](std::string_view text) -> Result<void> {
-      std::uint32_t value = 0;
-      if (const auto read = SettingKind<std::uint32_t>::read(text, range, value); !read) return read;
-      classes_.page.set_knob(knob, value);
-      return {};
-    };
-    setting.get = [this, knob] { return fmt::format("{}", classes_.page.knob(knob)); };
-    settings.add(std::move(setting));
-  }
+  add_knobs(settings, "page", classes_.page);
+  add_knobs(settings, "mapping", classes_.mapping);
+  add_knobs(settings, "lru", classes_.lru);
 }
 
 Result<void> LockControl::start(const ServerConfig& config) {

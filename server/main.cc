@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/command_line.h"
+#include "common/files.h"
 #include "common/log.h"
 #include "common/toml_file.h"
 #include "common/version.h"
@@ -43,8 +44,9 @@ std::optional<int> read_settings(ServerSetup& setup, int argc, const char* const
   const auto parsed = parse_command_line(kProgram, version_text(), command.sentence, {command}, argc, argv);
   if (parsed.exit_code) return parsed.exit_code;
   if (setup.config.list_policies) {
-    fmt::print("{}", LockControl::list_policies());
-    return 0;
+    const auto written = write_text_file("-", LockControl::list_policies());
+    if (!written) fmt::print(stderr, "{}: {}\n", kProgram, written.error().message);
+    return written ? 0 : kFailedExitCode;
   }
   if (setup.config.config.empty()) return std::nullopt;
   const auto file = read_toml_file(setup.config.config);

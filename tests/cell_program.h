@@ -10,11 +10,18 @@
 
 namespace convoy {
 
-// arguments: --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO. A cell that does not exist is an error: a
-// filter that selects nothing must not pass. Returns the exit status.
+// arguments: --help | --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO; `options` is what help says of the
+// program's own. A cell that does not exist is an error: a filter that selects nothing must not pass. Returns the exit
+// status.
 template <class Run>
-int cell_program(const char* name, const char* world, const std::vector<Cell>& cells,
+int cell_program(const char* name, const char* world, const char* options, const std::vector<Cell>& cells,
                  const std::vector<std::string>& arguments, Run run) {
+  const std::string usage =
+      std::string("usage: ") + name + " --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO" + options + "\n";
+  if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h")) {
+    std::fputs(usage.c_str(), stdout);
+    return 0;
+  }
   if (arguments.size() == 1 && arguments[0] == "--list") {
     for (const Cell& cell : cells) std::printf("%s %s\n", cell.policy.c_str(), cell.scenario.c_str());
     return 0;
@@ -30,7 +37,7 @@ int cell_program(const char* name, const char* world, const std::vector<Cell>& c
     return 0;
   }
   if (arguments.size() != 2) {
-    std::fprintf(stderr, "usage: %s --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO\n", name);
+    std::fputs(usage.c_str(), stderr);
     return 2;
   }
   for (const Cell& cell : cells) {

@@ -83,6 +83,12 @@ TEST_F(CommandLineTest, program_without_subcommands) {
   EXPECT_THAT(config.users, ElementsAre(7));
 }
 
+TEST_F(CommandLineTest, errors_call_a_setting_as_it_was_typed) {
+  EXPECT_THAT(usage_error_of({"http", "--clients", "0", "u"}), HasSubstr("--clients: '0' is not allowed"));
+  EXPECT_THAT(usage_error_of({"http", "--clients=0", "u"}), HasSubstr("--clients: '0' is not allowed"));
+  EXPECT_THAT(usage_error_of({"http", "--users", "0", "u"}), HasSubstr("--users: '0' is not allowed"));
+}
+
 TEST_F(CommandLineTest, odd_texts_are_values) {
   EXPECT_EQ(parse({"http", "--label", "{}", "u"}).exit_code, std::nullopt) << err;
   EXPECT_EQ(config.label, "{}");

@@ -53,6 +53,33 @@ TEST_F(FilesTest, a_file_keeps_its_mode) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
+TEST_F(FilesTest, a_link_stays_and_its_target_is_written) {
+  for (const bool exists : {true, false}) {
+    const auto target = (folder / (exists ? "target" : "to_come")).string();
+    if (exists) {
+      ASSERT_TRUE(write_text_file(target, "old"));
+    }
+    const auto link = target + ".link";
+    fs::create_symlink(fs::path(target).filename(), link);
+    EXPECT_TRUE(check_writable(link));
+    ASSERT_TRUE(write_text_file(link, "new"));
+    EXPECT_TRUE(fs::is_symlink(link));
+    EXPECT_EQ(read_text_file(target).value_or(""), "new");
+  }
+}
+
+TEST_F(FilesTest, what_cannot_be_written_is_known_before) {
+  EXPECT_TRUE(check_writable("-"));
+  EXPECT_TRUE(check_writable("/dev/null"));
+  EXPECT_TRUE(check_writable((folder / "new").string()));
+  EXPECT_FALSE(fs::exists(folder / "new"));
+  for (const auto& bad : {(folder / "no/such/folder").string(), folder.string(), std::string("/proc/version/x")}) {
+    const auto checked = check_writable(bad);
+    ASSERT_FALSE(checked) << bad;
+    EXPECT_THAT(checked.error().message, testing::StartsWith(bad + ": cannot be written: "));
+  }
+}
+
 TEST_F(FilesTest, failures_name_path_and_reason) {
   EXPECT_THAT(write_text_file((folder / "no" / "a").string(), "x").error().message,
               EndsWith("/no/a: cannot be written: No such file or directory"));

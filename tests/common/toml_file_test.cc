@@ -21,6 +21,7 @@ struct Config {
   bool quiet = false;
   std::vector<std::uint32_t> users;
   std::vector<std::string> headers;
+  std::string config;
 
   template <class Self, class V>
   static void describe(Self& c, V& v) {
@@ -31,6 +32,7 @@ struct Config {
     v("quiet", c.quiet, nullptr, When::kStart, "Quiet.");
     v("users", c.users, Range{1u, 1000u}, When::kStart, "Users.");
     v("header", c.headers, Text{"a header"}, When::kStart, "Header.");
+    v("config", c.config, Text{"a file"}, When::kCommandLine, "File.");
   }
 };
 
@@ -98,6 +100,7 @@ TEST_F(TomlTest, errors_name_the_key) {
   EXPECT_THAT(error_of("worker = 1"), HasSubstr("f.toml: no setting 'worker'; did you mean workers?"));
   EXPECT_THAT(error_of("[workers]\nx = 1"), HasSubstr("f.toml: workers: a table is not allowed"));
   EXPECT_THAT(error_of("users = [[1]]"), HasSubstr("users: a list inside a list is not allowed"));
+  EXPECT_EQ(error_of("config = \"x\""), "f.toml: config is for the command line only");
   EXPECT_THAT(error_of("workers = 1.5"), HasSubstr("workers: '1.5' is not allowed"));
 }
 

@@ -57,7 +57,7 @@ int run(const Cell& cell) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  return cell_program("contract", "real", real_cells(), arguments, [](const Cell& cell) { return run(cell); });
+  return cell_program("contract", "real", "", real_cells(), arguments, [](const Cell& cell) { return run(cell); });
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 //
 // usage: explore --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO [--bound=N] [--schedule=S]
-// [--program=NAME]
 //
 // Exit status: 0 no defect, 1 a defect (its ladder and replay line are printed), 2 usage.
 // CONVOY_DEPTH sets the preemption bound, 3 without it.
@@ -125,7 +124,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "explore: --bound (or CONVOY_DEPTH) must be a whole number from 0 to 100\n");
     return 2;
   }
-  return cell_program("explore", "explore", explored_cells(), names,
+  return cell_program("explore", "explore", " [--bound=N] [--schedule=S]", explored_cells(), names,
                       [&](const Cell& cell) { return explore(options, cell); });
 }
 

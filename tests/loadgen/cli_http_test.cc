@@ -124,8 +124,12 @@ TEST(CliHttp, summary_and_table) {
 TEST(CliHttp, an_unwritable_file) {
   FakeServer server(well_behaved());
   const auto end = loadgen({"http", server.url("/x"), "-n", "10", "--json", "/nowhere/x.json"});
-  EXPECT_EQ(end.code, 3);
-  EXPECT_THAT(end.err, HasSubstr("/nowhere/x.json"));
+  EXPECT_EQ(end.code, 2);  // before the run
+  EXPECT_THAT(end.err, HasSubstr("--json: /nowhere/x.json: cannot be written: No such file or directory"));
+  EXPECT_EQ(server.requests(), 0U);
+  const auto full = loadgen({"http", server.url("/x"), "-n", "10", "--json", "/dev/full"});
+  EXPECT_EQ(full.code, 3);
+  EXPECT_THAT(full.err, HasSubstr("/dev/full: cannot be written: No space left on device"));
 }
 
 TEST(CliHttp, failures_set_the_exit_code) {

@@ -117,6 +117,11 @@ TEST_F(CompareCommandTest, nothing_comparable_or_readable_is_a_usage_error) {
   EXPECT_THAT(out, IsEmpty());
 }
 
+TEST_F(CompareCommandTest, published_figures_and_results_are_not_mixed) {
+  EXPECT_EQ(compare(options_of({write_file("p.csv", "users,a,b\n1,2,3\n"), write_result("a", 1000)})), 2);
+  EXPECT_THAT(err, HasSubstr("a CSV of published figures and results of runs are no cells of one table"));
+}
+
 TEST_F(CompareCommandTest, outputs) {
   auto options = options_of({write_result("a", 1000), write_result("b", 500)});
   options.json = "-";
