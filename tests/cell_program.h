@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/cells.h"
+#include "tests/cell.h"
 
 namespace convoy {
 

@@ -8,17 +8,10 @@
 #include <vector>
 
 #include "locks/policies.h"
+#include "tests/cell.h"
 #include "tests/scenarios.h"
 
 namespace convoy {
-
-// One policy under one scenario.
-struct Cell {
-  std::string policy;  // as its file is called
-  std::string scenario;
-  ScenarioFactory make;
-  std::vector<std::string> witnesses;  // what an exhaustive exploration must have seen
-};
 
 // How large the scenarios are: small for the explorer, large for real threads.
 struct CellSizes {

@@ -5,27 +5,20 @@
 //
 // Exit status: 0 no defect, 1 a defect (its ladder and replay line are printed), 2 usage.
 // CONVOY_DEPTH sets the preemption bound, 3 without it.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
-#include "sim/explore_world.h"
 #include "sim/explorer.h"
-#include "tests/cache_scenarios.h"
+#include "tests/cell.h"
 #include "tests/cell_program.h"
-#include "tests/cells.h"
+#include "tests/explore/explored_cells.h"
 
 namespace convoy {
 namespace {
-
-static_assert(World<ExploreWorld> && Host<ExploreWorld>);
-
-std::vector<Cell> explored_cells() {
-  auto cells = cells_of<ExploreWorld>(WorldPolicies<ExploreWorld>{}, CellSizes{{2, 2}, {3, 1}, 5});
-  add_cache_cells<ExploreWorld>(cells);
-  return cells;
-}
 
 constexpr int kUsualBound = 3;
 

@@ -1,0 +1,15 @@
+// cache_cells.cc — The page cache in ExploreWorld.
+// SPDX-License-Identifier: MIT
+#include "sim/explore_world.h"
+#include "tests/cache_scenarios.h"
+#include "tests/explore/explored_cells.h"
+
+namespace convoy {
+
+std::vector<Cell> cache_cells() {
+  std::vector<Cell> cells;
+  add_cache_cells<ExploreWorld>(cells);
+  return cells;
+}
+
+}  // namespace convoy

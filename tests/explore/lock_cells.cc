@@ -1,0 +1,15 @@
+// lock_cells.cc — Every policy of every world times every scenario that applies, in ExploreWorld.
+// SPDX-License-Identifier: MIT
+#include "sim/explore_world.h"
+#include "tests/cells.h"
+#include "tests/explore/explored_cells.h"
+
+namespace convoy {
+
+static_assert(World<ExploreWorld> && Host<ExploreWorld>);
+
+std::vector<Cell> lock_cells() {
+  return cells_of<ExploreWorld>(WorldPolicies<ExploreWorld>{}, CellSizes{{2, 2}, {3, 1}, 5});
+}
+
+}  // namespace convoy
