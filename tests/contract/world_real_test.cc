@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "locks/policies.h"
+
 namespace convoy {
 namespace {
 
@@ -83,6 +85,15 @@ TEST(AwaitExchange, ends_with_the_exchange_that_found_what_it_wanted) {
   waiter.join();
   EXPECT_EQ(found, 5u);
   EXPECT_EQ(word.load(relaxed), 1u);
+}
+
+TEST(Mcs, says_who_unlocks_what_nobody_holds) {
+  LockClass<W> lock_class("test");
+  Mcs<W> lock(lock_class);
+  EXPECT_DEATH(lock.unlock(), "panic: mcs: unlock of a lock that is not held");
+  lock.lock();
+  lock.unlock();
+  EXPECT_DEATH(lock.unlock(), "panic: mcs: unlock of a lock that is not held");
 }
 
 }  // namespace
