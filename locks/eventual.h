@@ -13,9 +13,9 @@
 // short holds see plain barging, and a queue that stands for longer than that per waiter becomes a lock convoy. The
 // waker asks for the time once per slow release, under the queue's lock.
 //
-// Origin: the eventual fairness of WTF::Lock (WebKit bug 159384, 2016) and of Rust's parking_lot. Changed: those let one
-// release in a while be fair, by a timer of each queue that is set anew to a random moment; here each waiter has its
-// own, which runs from the beginning of its wait (as in Rust's simple_mutex). Engine: page_lock.h.
+// Origin: the eventual fairness of WTF::Lock (WebKit bug 159384, 2016) and of Rust's parking_lot. Changed: those let
+// one release in a while be fair, by a timer of each queue that is set anew to a random moment; here each waiter has
+// its own, which runs from the beginning of its wait (as in Rust's simple_mutex). Engine: page_lock.h.
 #pragma once
 
 #include <cstdint>

@@ -103,7 +103,7 @@ class CONVOY_CAPABILITY("page lock") PageLock {
   }
 
   // The wait of the policies whose woken waiter competes with everybody: queue at the tail, await a waker, try; stolen
-  // from: again. Calls before_queueing(times the lock was stolen from it) each time. False when it left at the deadline.
+  // from: again. Calls before_queueing(how often it was stolen from) each time. False when it left at the deadline.
   template <class BeforeQueueing>
   bool compete(Waiter<W>& me, Deadline deadline, BeforeQueueing before_queueing) {
     for (std::uint32_t lost = 0;; ++lost) {

@@ -110,8 +110,8 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 //   Counters           the events of one lock class: add(event), total(event); never a step, never a cost
 //   self()             the calling thread
 //   await(a, o, p)     spins until p(a.load(o)); returns that value
-//   await_exchange(a, v, o, p)   the same, but every poll is an exchange with v: spinning by read-modify-write. Requires:
-//                      p refuses no value but v, so that a poll that fails changes nothing
+//   await_exchange(a, v, o, p)   the same, but every poll is an exchange with v: spinning by read-modify-write.
+//                      Requires: p refuses no value but v, so that a poll that fails changes nothing
 //   spin_for(a,o,p,l)  as await, at most l.polls polls; says why it ended
 //   prepare_park()     forgets older wakes: the kernel's set_current_state(). The caller then re-tests its condition
 //   park()             sleeps unless an unpark came since prepare_park(); may return spuriously
