@@ -45,52 +45,14 @@ class Bounded : public PageLock<W, Bounded<W>> {
 
   [[gnu::noinline]] bool lock_slow(Deadline deadline) {
     class_.count(Event::kPageLockSlow);
-    if (Base::spin_then_try()) return acquired(Event::kPageLockLate);
+    if (Base::spin_then_try()) return Base::acquired(Event::kPageLockLate);
     Waiter<W> me(&this->word_);
     const std::uint32_t patience = class_.knob(Knob::kUnfairness);  // read once per wait, as the kernel's sysctl
-    for (std::uint32_t lost = 0;; ++lost) {
-      me.wants_handoff = lost >= patience;
-      if (Base::acquire_or_enqueue(me)) return acquired(Event::kPageLockLate);
-      if (!me.await_verdict(deadline, [this] { class_.count(Event::kPageLockSleep); })) return leave_early(me);
-      if (me.load_verdict() == Verdict::kGranted) return true;  // the waker counted the hand-off
-      if (Base::try_acquire()) return acquired(Event::kPageLockWoken);
-      class_.count(Event::kPageLockRequeue);
-    }
+    return Base::compete(me, deadline, [&](std::uint32_t lost) { me.wants_handoff = lost >= patience; });
   }
 
   Walk wake_one(Locked& queue, Waiter<W>& waiter) {
-    if (waiter.wants_handoff ? !Base::try_acquire() : Base::is_locked()) {
-      class_.count(Event::kPageLockWindowSteal);
-      return Walk::kStop;
-    }
-    const bool granted = waiter.wants_handoff;
-    class_.count(Event::kPageLockWake);
-    if (granted) class_.count(Event::kPageLockHandoff);
-    queue.wake(waiter, granted ? Verdict::kGranted : Verdict::kWoken);
-    return Walk::kStop;
-  }
-
-  // A leaving waiter passes on what it was given: a wake is consumed by one try, whose failure means that a holder
-  // exists.
-  bool leave_early(Waiter<W>& me) {
-    switch (Base::leave(me)) {
-      case Verdict::kGranted:
-        return true;
-      case Verdict::kWoken:
-        return Base::try_acquire() ? acquired(Event::kPageLockWoken) : left();
-      case Verdict::kWaiting:
-        break;
-    }
-    return left();
-  }
-
-  bool acquired(Event how) {
-    class_.count(how);
-    return true;
-  }
-  bool left() {
-    class_.count(Event::kPageLockLeave);
-    return false;
+    return Base::wake_or_hand_off(queue, waiter, waiter.wants_handoff);
   }
 };
 

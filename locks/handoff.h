@@ -38,26 +38,14 @@ class Handoff : public PageLock<W, Handoff<W>> {
   [[gnu::noinline]] bool lock_slow(Deadline deadline) {
     class_.count(Event::kPageLockSlow);
     Waiter<W> me(&this->word_);
-    if (Base::acquire_or_enqueue(me)) {
-      class_.count(Event::kPageLockLate);
-      return true;
-    }
+    if (Base::acquire_or_enqueue(me)) return Base::acquired(Event::kPageLockLate);
     if (me.await_verdict(deadline, [this] { class_.count(Event::kPageLockSleep); })) return true;  // only ever granted
     if (Base::leave(me) == Verdict::kGranted) return true;
     class_.count(Event::kPageLockLeave);
     return false;
   }
 
-  Walk wake_one(Locked& queue, Waiter<W>& waiter) {
-    if (!Base::try_acquire()) {
-      class_.count(Event::kPageLockWindowSteal);
-    } else {
-      class_.count(Event::kPageLockWake);
-      class_.count(Event::kPageLockHandoff);
-      queue.wake(waiter, Verdict::kGranted);
-    }
-    return Walk::kStop;
-  }
+  Walk wake_one(Locked& queue, Waiter<W>& waiter) { return Base::wake_or_hand_off(queue, waiter, true); }
 };
 
 }  // namespace convoy

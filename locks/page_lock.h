@@ -102,6 +102,37 @@ class CONVOY_CAPABILITY("page lock") PageLock {
     return me.load_verdict();
   }
 
+  // The wait of the policies whose woken waiter competes with everybody: queue at the tail, await a waker, try; stolen
+  // from: again. Calls before_queueing(how often it was stolen from) each time. False when it left at the deadline.
+  template <class BeforeQueueing>
+  bool compete(Waiter<W>& me, Deadline deadline, BeforeQueueing before_queueing) {
+    for (std::uint32_t lost = 0;; ++lost) {
+      before_queueing(lost);
+      if (acquire_or_enqueue(me)) return acquired(Event::kPageLockLate);
+      if (!me.await_verdict(deadline, [this] { class_.count(Event::kPageLockSleep); })) return leave_early(me);
+      if (me.load_verdict() == Verdict::kGranted) return true;  // the waker counted the hand-off
+      if (try_acquire()) return acquired(Event::kPageLockWoken);
+      class_.count(Event::kPageLockRequeue);
+    }
+  }
+
+  // The waker's decision on a waiter that competes or wants to be handed the lock, under the queue's lock.
+  Walk wake_or_hand_off(Locked& queue, Waiter<W>& waiter, bool hand_off) {
+    if (hand_off ? !try_acquire() : is_locked()) {
+      class_.count(Event::kPageLockWindowSteal);
+      return Walk::kStop;
+    }
+    class_.count(Event::kPageLockWake);
+    if (hand_off) class_.count(Event::kPageLockHandoff);
+    queue.wake(waiter, hand_off ? Verdict::kGranted : Verdict::kWoken);
+    return Walk::kStop;
+  }
+
+  bool acquired(Event how) {
+    class_.count(how);
+    return true;
+  }
+
   // Knob `spin`: polls before queueing; true when a poll was followed by a successful try.
   bool spin_then_try() {
     const std::uint32_t polls = class_.knob(Knob::kSpin);
@@ -116,6 +147,16 @@ class CONVOY_CAPABILITY("page lock") PageLock {
 
  private:
   Policy& policy() { return static_cast<Policy&>(*this); }
+
+  // A leaving waiter passes on what it was given: a wake is consumed by one try, whose failure means that a holder
+  // exists.
+  bool leave_early(Waiter<W>& me) {
+    const Verdict verdict = leave(me);
+    if (verdict == Verdict::kGranted) return true;
+    if (verdict == Verdict::kWoken && try_acquire()) return acquired(Event::kPageLockWoken);
+    class_.count(Event::kPageLockLeave);
+    return false;
+  }
 
   [[gnu::noinline]] void unlock_slow(std::uint32_t old) {
     if ((old & kLocked) == 0 || (old & ~(kLocked | kWaiters)) != 0) panic_unlock(old);  // I1

@@ -13,10 +13,13 @@
 #include "any_lock.h"
 #include "barging.h"
 #include "bounded.h"
+#include "eventual.h"
 #include "handoff.h"
 #include "lockable.h"
+#include "mcs.h"
 #include "std_mutex.h"
 #include "std_shared_mutex.h"
+#include "tas.h"
 #include "ticket.h"
 #include "ttas.h"
 
@@ -24,11 +27,14 @@ namespace convoy {
 
 // Run in every world. The first is the default of the page role, and the cheapest to reach in an AnyLock.
 template <World W>
-using WorldPolicies = PolicyList<Bounded<W>,  //
-                                 Barging<W>,  //
-                                 Handoff<W>,  //
-                                 Ttas<W>,     //
-                                 Ticket<W>>;
+using WorldPolicies = PolicyList<Bounded<W>,   //
+                                 Barging<W>,   //
+                                 Handoff<W>,   //
+                                 Eventual<W>,  //
+                                 Tas<W>,       //
+                                 Ttas<W>,      //
+                                 Ticket<W>,    //
+                                 Mcs<W>>;
 
 // Baselines of the C++ library, on real threads only.
 using StdPolicies = PolicyList<StdMutex,  //
@@ -95,7 +101,9 @@ static_assert(World<RealWorld> && Host<RealWorld>);
 static_assert(PageLockable<Bounded<RealWorld>> && TimedLockable<Bounded<RealWorld>>);
 static_assert(PageLockable<Barging<RealWorld>> && TimedLockable<Barging<RealWorld>>);
 static_assert(PageLockable<Handoff<RealWorld>> && TimedLockable<Handoff<RealWorld>>);
-static_assert(PageLockable<Ttas<RealWorld>> && PageLockable<Ticket<RealWorld>>);
+static_assert(PageLockable<Eventual<RealWorld>> && TimedLockable<Eventual<RealWorld>>);
+static_assert(PageLockable<Tas<RealWorld>> && PageLockable<Ttas<RealWorld>>);
+static_assert(PageLockable<Ticket<RealWorld>> && PageLockable<Mcs<RealWorld>>);
 static_assert(SharedLockable<StdSharedMutex>);
 static_assert(sizeof(AnyLock<RealWorld, PagePolicies<RealWorld>>) <= 48, "a folio carries one");
 

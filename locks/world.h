@@ -68,6 +68,8 @@ enum class Spin : std::uint8_t { kSatisfied, kBudgetSpent };
 
 namespace detail {
 
+struct EmptyNode {};
+
 struct AlwaysTrue {
   template <class T>
   bool operator()(const T&) const {
@@ -108,13 +110,20 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 //   Counters           the events of one lock class: add(event), total(event); never a step, never a cost
 //   self()             the calling thread
 //   await(a, o, p)     spins until p(a.load(o)); returns that value
-//   spin_for(a,o,p,l)  the same, at most l.polls polls; says why it ended
+//   await_exchange(a, v, o, p)   the same, but every poll is an exchange with v: spinning by read-modify-write.
+//                      Requires: p refuses no value but v, so that a poll that fails changes nothing
+//   spin_for(a,o,p,l)  as await, at most l.polls polls; says why it ended
 //   prepare_park()     forgets older wakes: the kernel's set_current_state(). The caller then re-tests its condition
 //   park()             sleeps unless an unpark came since prepare_park(); may return spuriously
 //   park_until(d)      the same, but not beyond d; false when d has passed
 //   unpark(t)          ends t's sleep, or the one it is about to begin; true if there was one. Orders nothing: what the
 //                      sleeper must see is published by an atomic of the lock
 //   deadline_in(ns), expired(d)   a lock asks whether time is up, it never reads a clock
+//   take_spare<Node>(), give_spare(node)   a queue node that outlives the wait: with whoever took it until the same
+//                      thread gives it back, after which nobody may touch it. It may have been used before, by the
+//                      same thread, and still hold what stood in it. RealWorld allocates only when a thread uses more
+//                      nodes of the type at a time than ever before, and frees none; ExploreWorld ends the life of what
+//                      is in the node with give_spare(), and so finds who comes late
 //   ordinal(object)    a number to hash: its address in RealWorld, never an address in a simulated world
 //   at(site)           names the call site of the thread's next acquisition, for a profile
 //   kWaitQueues        number of hashed wait queues of a lock class, a power of two: 256 as in the kernel; 1 in
@@ -124,13 +133,15 @@ template <class W>
 concept World = requires(typename W::template Atomic<std::uint32_t>& word,
                          const typename W::template Atomic<std::uint32_t>& const_word,
                          typename W::template Plain<int>& plain, typename W::SpinLock& spin_lock,
-                         typename W::Counters& counters, Thread thread, Deadline deadline, const void* object,
-                         const Site& site, const char* text) {
+                         typename W::Counters& counters, Thread thread, Deadline deadline, detail::EmptyNode* node,
+                         const void* object, const Site& site, const char* text) {
   requires detail::AtomicIntegerOf<typename W::template Atomic<std::uint32_t>, std::uint32_t>;
   requires detail::AtomicIntegerOf<typename W::template Atomic<std::uint64_t>, std::uint64_t>;
   // clang-format off
   requires detail::AtomicOf<typename W::template Atomic<void*>, void*>;
+  { W::template take_spare<detail::EmptyNode>() } -> std::same_as<detail::EmptyNode*>;
   // clang-format on
+  W::give_spare(node);
   { static_cast<int>(plain) } -> std::same_as<int>;
   plain = 1;
   spin_lock.lock();
@@ -140,6 +151,7 @@ concept World = requires(typename W::template Atomic<std::uint32_t>& word,
   { counters.total(0u) } -> std::same_as<std::uint64_t>;
   { W::self() } -> std::same_as<Thread>;
   { W::await(const_word, acquire, detail::AlwaysTrue{}) } -> std::same_as<std::uint32_t>;
+  { W::await_exchange(word, std::uint32_t{1}, acquire, detail::AlwaysTrue{}) } -> std::same_as<std::uint32_t>;
   { W::spin_for(const_word, relaxed, detail::AlwaysTrue{}, SpinLimit{1}) } -> std::same_as<Spin>;
   W::prepare_park();
   W::park();

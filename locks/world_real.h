@@ -13,13 +13,13 @@
 
 #include <array>
 #include <atomic>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <vector>
 
 #include "events.h"
+#include "spare_nodes.h"
 #include "world.h"
 
 namespace convoy {
@@ -46,38 +46,16 @@ class RealWorld {
     Atomic(const Atomic&) = delete;
     Atomic& operator=(const Atomic&) = delete;
 
-    template <LoadOrder O>
-    T load(O) const {
-      return value_.load(std_order(O{}));
+    T load(LoadOrder auto order) const { return value_.load(std_order(order)); }
+    void store(T v, StoreOrder auto order) { value_.store(v, std_order(order)); }
+    T exchange(T v, AnyOrder auto order) { return value_.exchange(v, std_order(order)); }
+    bool compare_exchange(T& expected, T desired, AnyOrder auto order) {
+      return value_.compare_exchange_strong(expected, desired, std_order(order), std::memory_order_relaxed);
     }
-    template <StoreOrder O>
-    void store(T v, O) {
-      value_.store(v, std_order(O{}));
-    }
-    template <AnyOrder O>
-    T exchange(T v, O) {
-      return value_.exchange(v, std_order(O{}));
-    }
-    template <AnyOrder O>
-    bool compare_exchange(T& expected, T desired, O) {
-      return value_.compare_exchange_strong(expected, desired, std_order(O{}), std::memory_order_relaxed);
-    }
-    template <AnyOrder O>
-    T fetch_add(T v, O) {
-      return value_.fetch_add(v, std_order(O{}));
-    }
-    template <AnyOrder O>
-    T fetch_sub(T v, O) {
-      return value_.fetch_sub(v, std_order(O{}));
-    }
-    template <AnyOrder O>
-    T fetch_or(T v, O) {
-      return value_.fetch_or(v, std_order(O{}));
-    }
-    template <AnyOrder O>
-    T fetch_and(T v, O) {
-      return value_.fetch_and(v, std_order(O{}));
-    }
+    T fetch_add(T v, AnyOrder auto order) { return value_.fetch_add(v, std_order(order)); }
+    T fetch_sub(T v, AnyOrder auto order) { return value_.fetch_sub(v, std_order(order)); }
+    T fetch_or(T v, AnyOrder auto order) { return value_.fetch_or(v, std_order(order)); }
+    T fetch_and(T v, AnyOrder auto order) { return value_.fetch_and(v, std_order(order)); }
 
    private:
     std::atomic<T> value_;
@@ -158,22 +136,14 @@ class RealWorld {
 
   static Thread self() { return record().thread; }
 
-  template <class A, LoadOrder O, class Predicate>
-  static auto await(const A& word, O order, Predicate predicate) {
-    const std::uint32_t yield_after = tuning().yield_after.load(std::memory_order_relaxed);
-    for (std::uint32_t polls = 0;; ++polls) {
-      const auto value = word.load(order);
-      if (predicate(value)) return value;
-      if (polls < yield_after) {
-        pause();
-      } else {
-        sched_yield();
-      }
-    }
+  static auto await(const auto& word, LoadOrder auto order, auto predicate) {
+    return poll([&] { return word.load(order); }, predicate);
+  }
+  static auto await_exchange(auto& word, auto value, AnyOrder auto order, auto predicate) {
+    return poll([&] { return word.exchange(value, order); }, predicate);
   }
 
-  template <class A, LoadOrder O, class Predicate>
-  static Spin spin_for(const A& word, O order, Predicate predicate, SpinLimit limit) {
+  static Spin spin_for(const auto& word, LoadOrder auto order, auto predicate, SpinLimit limit) {
     for (std::uint32_t polls = 0; polls < limit.polls; ++polls) {
       if (predicate(word.load(order))) return Spin::kSatisfied;
       pause();
@@ -219,6 +189,13 @@ class RealWorld {
 
   static Deadline deadline_in(std::uint64_t ns) { return Deadline{now_ns() + ns}; }
   static bool expired(Deadline deadline) { return deadline != kNever && now_ns() >= deadline.ticks; }
+
+  template <class Node>
+  static Node* take_spare() {
+    Node* node = record().spares.take<Node>();
+    return node != nullptr ? node : new SpareNodes::Spare<Node>;
+  }
+  static void give_spare(auto* node) { record().spares.give(node); }
 
   static std::uint64_t ordinal(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
 
@@ -275,6 +252,7 @@ class RealWorld {
     const Site* site = nullptr;
     std::uint64_t random = 0;
     ParkHooks hooks;
+    SpareNodes spares;
     // Written by the record's thread only, read by anyone.
     std::atomic<std::uint64_t> events[kMaxClasses][kEventCount] = {};
   };
@@ -366,6 +344,20 @@ class RealWorld {
   static void issue_unparks(Record& me) {
     for (std::uint32_t i = 0; i < me.unparks_held; ++i) futex_wake(me.held[i]->park_word, 1);
     me.unparks_held = 0;
+  }
+
+  // Reads until the predicate holds; gives the core away between polls once they have been many.
+  static auto poll(auto read, auto predicate) {
+    const std::uint32_t yield_after = tuning().yield_after.load(std::memory_order_relaxed);
+    for (std::uint32_t polls = 0;; ++polls) {
+      const auto value = read();
+      if (predicate(value)) return value;
+      if (polls < yield_after) {
+        pause();
+      } else {
+        sched_yield();
+      }
+    }
   }
 
   static void pause() {

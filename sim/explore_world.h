@@ -10,11 +10,13 @@
 
 #include <array>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
 
 #include "locks/events.h"
+#include "locks/spare_nodes.h"
 #include "locks/world.h"
 #include "sim/explorer.h"
 
@@ -106,6 +108,10 @@ class ExploreWorld {
     template <class O, class F>
     T modify(O order, Loc loc, const char* operation, F f) {
       explorer().step();
+      return modify_now(order, loc, operation, f);
+    }
+    template <class O, class F>
+    T modify_now(O order, Loc loc, const char* operation, F f) {
       explorer().atomic_rmw(this, acquires(order), releases(order), loc);
       const T old = value_;
       value_ = f(old);
@@ -185,6 +191,13 @@ class ExploreWorld {
     return word.read(order, loc, "await");
   }
 
+  // A poll that fails changes nothing, so only the last one is a step.
+  template <class T, AnyOrder O, class Predicate>
+  static T await_exchange(Atomic<T>& word, T value, O order, Predicate predicate, Loc loc = Loc::here()) {
+    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); });
+    return word.modify_now(order, loc, "await_exchange", [value](T) { return value; });
+  }
+
   // Either end is possible while the predicate does not hold.
   template <class T, LoadOrder O, class Predicate>
   static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit, Loc loc = Loc::here()) {
@@ -202,12 +215,12 @@ class ExploreWorld {
   static void park(Loc loc = Loc::here()) { sleep(Explorer::Patience::kMayWakeSpuriously, loc); }
   static bool park_until(Deadline deadline, Loc loc = Loc::here()) {
     if (deadline == kNever) return park(loc), true;
-    if (explorer().deadline_passed(deadline.ticks)) {
+    if (has_passed(deadline, loc)) {
       explorer().park_permit(explorer().running()) = true;
       return false;
     }
     if (sleep(Explorer::Patience::kMayTimeOut, loc) != Explorer::Wake::kTimeout) return true;
-    explorer().pass_deadline(deadline.ticks);
+    if (!has_passed(deadline, loc)) explorer().pass_deadline(deadline.ticks);
     return false;
   }
   static bool unpark(Thread thread, Loc loc = Loc::here()) {
@@ -221,12 +234,35 @@ class ExploreWorld {
   }
 
   static Deadline deadline_in(std::uint64_t) { return Deadline{explorer().new_deadline()}; }
-  static bool expired(Deadline deadline) {
+  // Who asks first decides it for all who ask later, whichever thread they are.
+  static bool expired(Deadline deadline, Loc loc = Loc::here()) {
     if (deadline == kNever) return false;
-    if (!explorer().deadline_passed(deadline.ticks) && explorer().choose(2) == 1)
-      explorer().pass_deadline(deadline.ticks);
-    return explorer().deadline_passed(deadline.ticks);
+    const bool passed = has_passed(deadline, loc) || explorer().choose(2) == 1;
+    if (passed) explorer().pass_deadline(deadline.ticks);
+    if (explorer().tracing()) explorer().trace(loc, passed ? "expired" : "not expired");
+    return passed;
   }
+
+  // A node that comes back to its thread holds what it held, as in RealWorld, but is new to everybody else.
+  template <class Node>
+  static Node* take_spare(Loc loc = Loc::here()) {
+    Node* node = explorer().spares().take<Node>();
+    if (node != nullptr) {
+      explorer().revive(node, sizeof(Node));
+    } else {
+      using Spare = SpareNodes::Spare<Node>;
+      node = new (explorer().spare_memory(sizeof(Spare), alignof(Spare))) Spare;
+    }
+    if (explorer().tracing()) explorer().trace(loc, fmt::format("takes spare node {}", show(node)));
+    return node;
+  }
+  template <class Node>
+  static void give_spare(Node* node, Loc loc = Loc::here()) {
+    if (explorer().tracing()) explorer().trace(loc, fmt::format("gives node {} back", show(node)));
+    explorer().retire(node, sizeof(Node));
+    explorer().spares().give(node);
+  }
+
   static std::uint64_t ordinal(const void* object) { return explorer().ordinal(object); }
   static void at(const Site&) {}
   [[noreturn]] static void panic(const char* text) { explorer().fail("panic", text); }
@@ -242,6 +278,11 @@ class ExploreWorld {
   static void witness(const char* name) { explorer().witness(name); }
 
  private:
+  static bool has_passed(Deadline deadline, Loc loc) {
+    explorer().atomic_rmw(explorer().deadline_object(deadline.ticks), false, false, loc);
+    return explorer().deadline_passed(deadline.ticks);
+  }
+
   // The park word says running (permit) or not: it is running after every return, as after the kernel's schedule().
   static Explorer::Wake sleep(Explorer::Patience patience, Loc loc) {
     const int me = explorer().running();

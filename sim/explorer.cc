@@ -130,6 +130,7 @@ void Explorer::execute(const ScenarioFactory& make) {
   abandoned_ = false;
   objects_.clear();
   setup_objects_ = 0;
+  node_memory_.release();
   deadlines_ = 0;
   passed_deadlines_ = 0;
   running_ = -1;
@@ -139,6 +140,7 @@ void Explorer::execute(const ScenarioFactory& make) {
     thread.dependence = {};
     thread.synchronisation = {};
     thread.objects_made = 0;
+    thread.spares = {};
     constructed(&thread.permit);
   }
   {

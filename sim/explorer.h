@@ -19,11 +19,13 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <memory_resource>
 #include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
+#include "locks/spare_nodes.h"
 #include "sim/fiber.h"
 #include "sim/object_table.h"
 #include "sim/scenario.h"
@@ -105,6 +107,13 @@ class Explorer {
   void atomic_rmw(const void* object, bool acquire, bool release, Loc loc);
   std::uint64_t ordinal(const void* object);
 
+  // The running thread's spare nodes. Memory of a node is kept until the execution ends.
+  SpareNodes& spares() { return threads_[static_cast<std::size_t>(running_ < 0 ? 0 : running_)].spares; }
+  void* spare_memory(std::size_t bytes, std::size_t alignment) { return node_memory_.allocate(bytes, alignment); }
+  // Ends the objects in a node, and begins them anew as they are.
+  void retire(const void* node, std::size_t bytes);
+  void revive(const void* node, std::size_t bytes);
+
   bool tracing() const { return tracing_ && scheduling_; }
   void trace(Loc loc, std::string text);
 
@@ -113,7 +122,12 @@ class Explorer {
   const void* park_object(int thread) const { return &threads_[static_cast<std::size_t>(thread)].permit; }
 
   // A deadline passes at any moment, and stays passed.
-  std::uint64_t new_deadline() { return deadlines_ < 64 ? deadlines_++ : (std::abort(), 0); }
+  std::uint64_t new_deadline() {
+    if (deadlines_ == deadline_objects_.size()) std::abort();
+    constructed(&deadline_objects_[deadlines_]);
+    return deadlines_++;
+  }
+  const void* deadline_object(std::uint64_t id) const { return &deadline_objects_[id]; }
   bool deadline_passed(std::uint64_t id) const { return (passed_deadlines_ >> id & 1) != 0; }
   void pass_deadline(std::uint64_t id) { passed_deadlines_ |= std::uint64_t{1} << id; }
 
@@ -133,6 +147,7 @@ class Explorer {
     Clock dependence;
     Clock synchronisation;
     std::uint32_t objects_made = 0;
+    SpareNodes spares;
   };
   struct Choice {
     std::uint8_t taken;
@@ -185,8 +200,10 @@ class Explorer {
 
   ObjectTable objects_;
   std::uint32_t setup_objects_ = 0;
+  std::pmr::monotonic_buffer_resource node_memory_;
   std::uint64_t deadlines_ = 0;
   std::uint64_t passed_deadlines_ = 0;
+  std::array<char, 64> deadline_objects_{};  // one name a deadline
 
   bool tracing_ = false;
   struct TraceLine {

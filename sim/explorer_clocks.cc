@@ -66,6 +66,21 @@ void Explorer::destroyed(const void* address) {
   objects_.find(address)->alive = false;
 }
 
+// An object has an address of its own, so that the objects in a node are those known by an address in it.
+void Explorer::retire(const void* node, std::size_t bytes) {
+  const auto* first = static_cast<const char*>(node);
+  for (const char* at = first; at != first + bytes; ++at) {
+    if (objects_.find(at) != nullptr) destroyed(at);
+  }
+}
+
+void Explorer::revive(const void* node, std::size_t bytes) {
+  const auto* first = static_cast<const char*>(node);
+  for (const char* at = first; at != first + bytes; ++at) {
+    if (objects_.find(at) != nullptr) constructed(at);
+  }
+}
+
 // The construction, or the last plain write, must have happened before.
 void Explorer::check_constructed(const ObjectRecord& object, const ExploredThread& thread, Loc loc) {
   if (object.writer >= 0 && object.writer != running_ &&

@@ -39,6 +39,7 @@ void add_cells(std::vector<Cell>& cells, const CellSizes& sizes) {
   add("mutual_exclusion_3", sizes.three, type_identity<MutualExclusion<W, Lock>>{}, {});
   add("try_lock", sizes.two, type_identity<TryLock<W, Lock>>{}, {"a try that got the lock", "a try that failed"});
   add("two_locks_one_queue", sizes.three, type_identity<TwoLocksOneQueue<W, Lock>>{}, {});
+  add("hold_two", sizes.two, type_identity<HoldTwo<W, Lock>>{}, {"the first lock again under the second"});
   if constexpr (TimedLockable<Lock>) {
     add("leave_at_deadline", sizes.three, type_identity<LeaveAtDeadline<W, Lock>>{}, {"a waiter that left"});
   }
@@ -50,6 +51,12 @@ void add_cells(std::vector<Cell>& cells, const CellSizes& sizes) {
     add("steal_then_handoff_2", steals, type_identity<StealThenHandoff<W, Lock, 2>>{}, all);
   } else if constexpr (Lock::kTraits.name == "handoff") {
     add("steal_then_handoff_0", steals, type_identity<StealThenHandoff<W, Lock, 0>>{},
+        {"all accepted thefts", "a hand-off"});
+  } else if constexpr (Lock::kTraits.name == "eventual") {
+    using Late = LateWorld<W>;
+    add("steal_then_time_is_up", steals, type_identity<StealThenHandoff<W, Lock, kWhileTimeIsLeft>>{},
+        {"a hand-off", "a hand-off after a theft", "barging after a theft"});
+    add("time_is_always_up", steals, type_identity<StealThenHandoff<Late, Eventual<Late>, 0>>{},
         {"all accepted thefts", "a hand-off"});
   } else if constexpr (Lock::kTraits.name == "barging") {
     add("steal_without_bound", steals, type_identity<StealThenHandoff<W, Lock, 1>>{},

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "locks/annotations.h"
 #include "locks/lock_class.h"
 #include "locks/lockable.h"
 #include "locks/traits.h"
@@ -127,12 +128,58 @@ class TwoLocksOneQueue : public Scenario {
   Plain<W, int> second_count_{0};
 };
 
+// Each thread holds two locks at once and lets the first one go first, so that what it keeps for a lock is not given
+// back in the order of a stack; the first lock is taken again while the second is still held.
+template <Host W, class Lock>
+class HoldTwo : public Scenario {
+ public:
+  explicit HoldTwo(ScenarioSize size) : size_(size) {}
+  int threads() const override { return size_.threads; }
+  void run(int) override CONVOY_NO_TSA {
+    for (int round = 0; round < size_.rounds; ++round) {
+      first_.lock();
+      second_.lock();
+      count_ = count_ + 1;
+      first_.unlock();
+      if (first_.try_lock()) {
+        W::witness("the first lock again under the second");
+        first_.unlock();
+      }
+      second_.unlock();
+    }
+  }
+  void finish() override {
+    W::require(count_ == size_.threads * size_.rounds, "every count under both locks is kept");
+    claim_free<W>(first_);
+    claim_free<W>(second_);
+    claim_page_lock_identities<W>(class_);
+  }
+
+ private:
+  ScenarioSize size_;
+  LockClass<W> class_{"scenario"};
+  Lock first_{class_};
+  Lock second_{class_};
+  Plain<W, int> count_{0};
+};
+
+// A world whose every deadline has passed when a lock asks for it.
+template <Host W>
+struct LateWorld : W {
+  static bool expired(Deadline deadline) { return deadline != kNever; }
+};
+
 // One waiter, and a stealer that takes the lock in every gap it is offered and never waits. A waiter of unfairness N is
-// woken without the lock at most N times, and the wake after the N-th theft makes it the owner.
+// woken without the lock at most N times, and the wake after the N-th theft makes it the owner. `eventual` counts time
+// instead: any number in a world in which time may be up, none in one in which it always is.
+inline constexpr std::uint32_t kWhileTimeIsLeft = 1001;  // no value of the knob
+
 template <Host W, class Lock, std::uint32_t kUnfairness>
 class StealThenHandoff : public Scenario {
  public:
-  explicit StealThenHandoff(ScenarioSize size) : size_(size) { class_.set_knob(Knob::kUnfairness, kUnfairness); }
+  explicit StealThenHandoff(ScenarioSize size) : size_(size) {
+    if (kUnfairness != kWhileTimeIsLeft) class_.set_knob(Knob::kUnfairness, kUnfairness);
+  }
   int threads() const override { return 2; }
   void run(int thread) override {
     if (thread == 0) {
@@ -151,6 +198,9 @@ class StealThenHandoff : public Scenario {
     if constexpr (Lock::kTraits.name == "barging") {
       W::require(class_.total(Event::kPageLockHandoff) == 0, "barging never hands off");
       if (thefts > kUnfairness) W::witness("more thefts than bounded would accept");
+    } else if constexpr (kUnfairness == kWhileTimeIsLeft) {
+      if (class_.total(Event::kPageLockHandoff) > 0 && thefts > 0) W::witness("a hand-off after a theft");
+      if (class_.total(Event::kPageLockWoken) > 0 && thefts > 0) W::witness("barging after a theft");
     } else {
       W::require(thefts <= kUnfairness, "a waiter suffers at most `unfairness` thefts");
       W::require(class_.total(Event::kPageLockWoken) == 0 || thefts < kUnfairness,

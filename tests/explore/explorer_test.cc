@@ -7,6 +7,8 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 #include "sim/explore_world.h"
 #include "tests/cells.h"
@@ -181,6 +183,104 @@ TEST(Explorer, a_deadline_may_pass_or_not_and_stays_passed) {
   const Exploration all = explore_two<Words>(sleep, wake);
   EXPECT_EQ(kind_of(all), "none");
   EXPECT_EQ(all.witnesses.size(), 2u);
+}
+
+struct SharedDeadline {
+  Deadline deadline = W::deadline_in(1);
+  Atomic<W, std::uint32_t> passed{0};
+};
+
+TEST(Explorer, a_deadline_that_one_thread_saw_pass_has_passed_for_all) {
+  const auto ask = [](SharedDeadline& shared) {
+    const bool passed_before = shared.passed.load(acquire) != 0;
+    if (W::expired(shared.deadline)) {
+      W::witness(passed_before ? "the second sees it" : "the first sees it");
+      shared.passed.store(1, release);
+    } else {
+      W::require(!passed_before, "a deadline that has passed stays passed");
+      W::witness("not yet");
+    }
+  };
+  const Exploration all = explore_two<SharedDeadline>(ask, ask);
+  EXPECT_EQ(kind_of(all), "none");
+  EXPECT_TRUE(all.exhausted);
+  EXPECT_EQ(all.witnesses.size(), 3u);
+}
+
+struct Node {
+  Atomic<W, std::uint32_t> flag{7};
+  Plain<W, int> data{7};
+};
+
+struct NodeOf {
+  Atomic<W, Node*> node{nullptr};
+  Atomic<W, std::uint32_t> given_back{0};
+};
+
+TEST(Explorer, a_spare_node_comes_back_to_its_thread_as_it_was_left) {
+  const auto use = [](NodeOf&) {
+    Node* first = W::take_spare<Node>();
+    Node* second = W::take_spare<Node>();
+    W::require(first != second, "a node is with one user at a time");
+    W::require(first->flag.load(relaxed) == 7 && second->data == 7, "a new node is as constructed");
+    first->flag.store(1, relaxed);
+    first->data = 2;
+    W::give_spare(first);
+    Node* again = W::take_spare<Node>();
+    W::require(again == first, "the last node given back is the first taken");
+    W::require(again->flag.load(relaxed) == 1 && again->data == 2, "it holds what it held");
+    W::give_spare(second);
+    W::give_spare(again);
+    W::witness("used");
+  };
+  const Exploration all = explore_two<NodeOf>(use, use);
+  EXPECT_EQ(kind_of(all), "none");
+  EXPECT_TRUE(all.exhausted);
+  EXPECT_EQ(all.witnesses, std::vector<std::string>{"used"});
+}
+
+TEST(Explorer, a_spare_node_touched_by_others_after_it_was_given_back_is_found) {
+  const auto lend = [](NodeOf& shared) {
+    Node* node = W::take_spare<Node>();
+    shared.node.store(node, release);
+    W::give_spare(node);
+    shared.given_back.store(1, release);
+  };
+  const auto lend_and_take_again = [](NodeOf& shared) {
+    Node* node = W::take_spare<Node>();
+    shared.node.store(node, release);
+    shared.given_back.store(1, release);
+    W::give_spare(node);
+    W::require(W::take_spare<Node>() == node, "the same node");
+  };
+  const auto touch_late = [](NodeOf& shared) {
+    W::await(shared.given_back, acquire, [](std::uint32_t given_back) { return given_back == 1; });
+    shared.node.load(acquire)->flag.store(1, release);
+  };
+  EXPECT_EQ(kind_of(explore_two<NodeOf>(lend, touch_late)), "dead_object");
+  EXPECT_EQ(kind_of(explore_two<NodeOf>(lend_and_take_again, touch_late)), "race");
+}
+
+TEST(Explorer, a_spare_node_given_back_twice_is_found) {
+  const auto twice = [](NodeOf&) {
+    Node* node = W::take_spare<Node>();
+    W::give_spare(node);
+    W::give_spare(node);
+  };
+  EXPECT_EQ(kind_of(explore_two<NodeOf>(twice, [](NodeOf&) {})), "dead_object");
+}
+
+TEST(Explorer, a_wait_by_exchange_ends_with_the_exchange_that_found_what_it_wanted) {
+  const auto take = [](Words& w) {
+    const auto is_free = [](std::uint32_t old) { return old != 1; };
+    W::require(W::await_exchange(w.a, 1u, acquire, is_free) == 0, "the value that it found");
+    w.data = w.data + 1;
+    w.a.store(0, release);
+  };
+  const auto finish = [](Words& w) { W::require(w.data == 2 && w.a.load(relaxed) == 0, "each took it once"); };
+  const Exploration all = explore_two<Words>(take, take, finish);
+  EXPECT_EQ(kind_of(all), "none");
+  EXPECT_TRUE(all.exhausted);
 }
 
 TEST(Explorer, a_replay_repeats_the_defect_and_its_ladder) {
