@@ -15,6 +15,7 @@
 #include "loadgen/http_load.h"
 #include "loadgen/response_reader.h"
 #include "loadgen/run_board.h"
+#include "loadgen/source_address.h"
 
 namespace convoy {
 
@@ -100,6 +101,7 @@ class HttpWorker {
   std::uint64_t in_flight_ = 0;
   std::uint32_t backing_off_ = 0;
   Fd epoll_;
+  SourceAddresses sources_;
   std::vector<User> users_;
   std::unique_ptr<char[]> buffer_;
   Tally tally_;

@@ -55,6 +55,7 @@ void HttpWorker::connect_user(User& user, std::int64_t now) {
   if (user.fd < 0) return lose_connection(user, errno, now);
   const int on = 1;
   ::setsockopt(user.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  sources_.bind_next(user.fd);
   if (::connect(user.fd, address.get(), address.size) != 0 && errno != EINPROGRESS) {
     return lose_connection(user, errno, now);
   }
