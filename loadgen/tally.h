@@ -34,7 +34,7 @@ struct SecondTally {
   std::uint64_t errors = 0;
 };
 
-// A first SYN that is lost is sent again after one second (Linux, RFC 6298); on a healthy path no connection takes as long.
+// A first SYN that is lost is sent again after one second (RFC 6298); on a sound path no connection takes as long.
 inline constexpr std::int64_t kSynRetryNs = 950'000'000;
 
 // The partition: started = transactions + failed + in_flight_at_end. A request belongs to the window if it was in
