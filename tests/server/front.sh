@@ -87,6 +87,18 @@ hit() { awk -F '[:,]' -v key="\"$1\"" 'index($1, key) { print $2 + 0 }' "$work/s
 expect "siege: transactions" 10000 "$(hit transactions)"
 expect "siege: failed" 0 "$(hit failed_transactions)"
 expect "siege: counted" 10000 $(($(number 'Total Accesses') - before))
+
+# S3: a rush of clients that connect anew for each request has no latencies of 1 s and 3 s, those of a SYN sent again.
+loadgen() { timeout 120 "$build/convoy-loadgen" http "$url/hot.html" "$@" --quiet --json "$work/result" >/dev/null 2>"$work/loadgen"; }
+before=$(number 'Total Accesses')
+loadgen -c 250 -n 50000 --connection close || fail "convoy-loadgen: $(cat "$work/loadgen")"
+expect "50,000 connections: counted" 50000 $(($(number 'Total Accesses') - before))
+expect "50,000 connections: SYN sent again" 0 "$(grep -c 'SYN was dropped' "$work/loadgen" || true)"
+
+# L9: more users than select() knows descriptors.
+before=$(number 'Total Accesses')
+loadgen -c 2000 -n 20000 || fail "convoy-loadgen: $(cat "$work/loadgen")"
+expect "2,000 users: counted" 20000 $(($(number 'Total Accesses') - before))
 stop
 
 # More clients than descriptors: those who are in are served, the others wait, and the next one finds the server well.
