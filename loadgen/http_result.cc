@@ -126,6 +126,12 @@ void warn_of_doubts(const HttpLoad& load, const HttpOutcome& outcome, const Run&
         "use --connection keep-alive or widen net.ipv4.ip_local_port_range",
         users);
   }
+  if (tally.slow_connects > 0) {
+    log_warning(
+        "{}: {} of {} connections took a second or more to be established: their SYN was dropped and sent again, as a "
+        "server with a short listen backlog makes it; the longest latencies are its, not the requests'",
+        users, tally.slow_connects, tally.connections_opened);
+  }
   if (tally.reused_closed > 0) {
     log_info(
         "{}: {} requests were sent again because the server had closed an idle connection (reused_closed, no failures)",

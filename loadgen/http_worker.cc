@@ -29,7 +29,12 @@ std::int64_t nanos(const timeval& t) {
 }  // namespace
 
 HttpWorker::HttpWorker(const HttpLoad& load, RunBoard& board, std::uint32_t first, std::uint32_t count)
-    : load_(load), board_(board), first_(first), users_(count), buffer_(std::make_unique<char[]>(kBufferBytes)) {
+    : load_(load),
+      board_(board),
+      first_(first),
+      sources_(load.target->address, first),
+      users_(count),
+      buffer_(std::make_unique<char[]>(kBufferBytes)) {
   const std::uint64_t requests = load.target->requests.size();
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t start = requests >= load.users ? (first + i) * requests / load.users : first + i;

@@ -15,6 +15,7 @@
 #include "loadgen/http_load.h"
 #include "loadgen/response_reader.h"
 #include "loadgen/run_board.h"
+#include "loadgen/source_address.h"
 
 namespace convoy {
 
@@ -59,7 +60,8 @@ class HttpWorker {
     std::uint64_t transactions = 0;
     std::size_t sent = 0;
     std::int64_t start_ns = 0;
-    std::int64_t wake_ns = 0;  // In kBackoff.
+    std::int64_t connect_ns = 0;  // When connecting began.
+    std::int64_t wake_ns = 0;     // In kBackoff.
     ResponseReader reader;
   };
 
@@ -84,7 +86,7 @@ class HttpWorker {
   void fail_request(User& user, Failure failure, std::int64_t now, bool keep_connection);
   void end_of_file(User& user, std::int64_t now);
   void close_connection(User& user);
-  void note_connected(User& user);
+  void note_connected(User& user, std::int64_t now);
   void watch(User& user, bool output);
 
   const HttpLoad& load_;
@@ -100,6 +102,7 @@ class HttpWorker {
   std::uint64_t in_flight_ = 0;
   std::uint32_t backing_off_ = 0;
   Fd epoll_;
+  SourceAddresses sources_;
   std::vector<User> users_;
   std::unique_ptr<char[]> buffer_;
   Tally tally_;

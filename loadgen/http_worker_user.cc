@@ -48,6 +48,7 @@ void HttpWorker::begin_request(User& user, std::int64_t now) {
 
 void HttpWorker::connect_user(User& user, std::int64_t now) {
   user.stage = Stage::kConnecting;
+  user.connect_ns = now;
   user.fresh = true;
   user.watches_output = false;
   const Address& address = load_.target->address;
@@ -55,6 +56,7 @@ void HttpWorker::connect_user(User& user, std::int64_t now) {
   if (user.fd < 0) return lose_connection(user, errno, now);
   const int on = 1;
   ::setsockopt(user.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  sources_.bind_next(user.fd);
   if (::connect(user.fd, address.get(), address.size) != 0 && errno != EINPROGRESS) {
     return lose_connection(user, errno, now);
   }
@@ -74,7 +76,7 @@ void HttpWorker::send_request(User& user, std::int64_t now) {
     if (errno == EAGAIN || errno == ENOTCONN || errno == EINTR) return watch(user, true);
     return lose_connection(user, errno, now);
   }
-  if (user.stage == Stage::kConnecting) note_connected(user);
+  if (user.stage == Stage::kConnecting) note_connected(user, now);
   user.sent += static_cast<std::size_t>(sent);
   const bool done = user.sent == request.size();
   user.stage = done ? Stage::kReceiving : Stage::kSending;
@@ -190,8 +192,9 @@ void HttpWorker::close_connection(User& user) {
   user.fd = -1;
 }
 
-void HttpWorker::note_connected(User& user) {
+void HttpWorker::note_connected(User& user, std::int64_t now) {
   ++tally_.connections_opened;
+  if (now - user.connect_ns >= kSynRetryNs) ++tally_.slow_connects;
   if (!user.connected_once) ++tally_.users_connected;
   user.connected_once = true;
 }

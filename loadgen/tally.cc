@@ -27,6 +27,7 @@ void Tally::merge(const Tally& other) {
   per_user.insert(per_user.end(), other.per_user.begin(), other.per_user.end());
   users_connected += other.users_connected;
   connections_opened += other.connections_opened;
+  slow_connects += other.slow_connects;
   answered += other.answered;
   cpu_user_ns += other.cpu_user_ns;
   cpu_sys_ns += other.cpu_sys_ns;

@@ -34,6 +34,9 @@ struct SecondTally {
   std::uint64_t errors = 0;
 };
 
+// A first SYN that is lost is sent again after one second (RFC 6298); on a sound path no connection takes as long.
+inline constexpr std::int64_t kSynRetryNs = 950'000'000;
+
 // The partition: started = transactions + failed + in_flight_at_end. A request belongs to the window if it was in
 // flight when the window opened or began in it. Times are in nanoseconds. Latencies are those of transactions only.
 struct Tally {
@@ -51,6 +54,7 @@ struct Tally {
   std::vector<std::uint64_t> per_user;   // Transactions of each user.
   std::uint64_t users_connected = 0;     // In the whole run, warm-up included.
   std::uint64_t connections_opened = 0;  // The same; with a connection a request, many more than users.
+  std::uint64_t slow_connects = 0;       // Connections that took kSynRetryNs or more to stand; the same.
   std::uint64_t answered = 0;            // Answers of any status, in the whole run.
   std::int64_t cpu_user_ns = 0;          // Of the generator's threads in the window.
   std::int64_t cpu_sys_ns = 0;

@@ -18,6 +18,12 @@ constexpr bool iequals(std::string_view text, std::string_view lower) {
   return true;
 }
 
+// True for the bytes of a token (RFC 9110, 5.6.2): what methods and field names are made of.
+constexpr bool is_token_byte(char c) {
+  if ((c >= '0' && c <= '9') || (to_lower(c) >= 'a' && to_lower(c) <= 'z')) return true;
+  return c != '\0' && std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
+}
+
 // `text` without the spaces and tabs around it.
 constexpr std::string_view trim(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);

@@ -38,6 +38,8 @@ struct ServerConfig {
   std::uint32_t folio_order = 2;
   std::string access = "mmap";
   Size capacity = kGiB;
+  Duration idle_timeout = std::chrono::seconds(60);
+  Duration send_timeout = std::chrono::seconds(60);
   std::uint32_t yield_after = 100;
   std::string config;
   bool list_policies = false;
@@ -71,6 +73,10 @@ struct ServerConfig {
       "How a request takes pages: mmap, by faults under the page lock, or read, without it.",
       Also{.value_name = "KIND"});
     v("capacity", c.capacity, Range{kMiB, kTiB}, kStart, "Memory of the page cache.");
+    constexpr Range<Duration> kTimeout{std::chrono::milliseconds(100), std::chrono::hours(24)};
+    v("idle-timeout", c.idle_timeout, kTimeout, kStart,
+      "A request must arrive whole within it, and a connection without one is closed after it.");
+    v("send-timeout", c.send_timeout, kTimeout, kStart, "A client that takes nothing of an answer for it is dropped.");
     v("yield-after", c.yield_after, Range{0u, 1000000u}, When::kLive,
       "Polls of a spinning thread before it yields its core; 0 = at once.");
     v("config", c.config, Text{"a TOML file"}, When::kCommandLine,

@@ -38,6 +38,12 @@ struct Connection : Job {
   // Receives once, without waiting, into `input`. Returns the bytes, 0 at the end of the stream, -1 with errno.
   long receive();
 
+  // True when nothing of a further request has come. The owner, or the loop's sweep.
+  bool idle() const { return input.empty() && parser.between_requests(); }
+
+  // Gives back the memory that an idle connection can do without. Requires: idle(), the answer sent.
+  void release_memory();
+
   // Parses on from what stands in `input`; sends `100 Continue` when the client waits for it.
   void parse();
 

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <asio/post.hpp>
 #include <cerrno>
 #include <new>
@@ -49,6 +50,11 @@ struct EventLoop::WaitHandler {
     if (!error) connection->loop.on_ready(*connection);
   }
 };
+
+std::chrono::nanoseconds ConnectionLimits::sweep() const {
+  return std::clamp<std::chrono::nanoseconds>(std::min(idle, send) / 4, std::chrono::milliseconds(20),
+                                              std::chrono::seconds(4));
+}
 
 EventLoop::EventLoop(PageSource& pages, const ConnectionLimits& limits)
     : pages_(pages), limits_(limits), context_(1), sweep_timer_(context_) {}
@@ -95,6 +101,7 @@ void EventLoop::start_wait(Connection& connection, asio::socket_base::wait_type 
 
 void EventLoop::await_request(Connection& connection) {
   connection.phase = Connection::Phase::kReading;
+  if (connection.idle()) connection.release_memory();
   start_wait(connection, asio::socket_base::wait_read, limits_.idle);
 }
 
@@ -123,15 +130,18 @@ void EventLoop::on_ready(Connection& connection) {
 }
 
 void EventLoop::read_request(Connection& connection) {
-  const bool fresh = connection.input.empty() && connection.parser.between_requests();
+  const std::int64_t deadline = connection.deadline_ns.load(std::memory_order_relaxed);
+  // A request that comes too late is not read: the client finds a close without a byte, and may send it elsewhere.
+  if (deadline <= coarse_now_ns()) return destroy(connection);
+  const bool was_idle = connection.idle();
   const long n = connection.receive();
   if (n == 0 || (n < 0 && errno != EAGAIN)) return destroy(connection);
   if (n > 0) connection.parse();
   if (connection.outcome != HttpParser::Outcome::kNeedMore) return submit(connection);
-  // The time for a request starts with its first byte and is not extended by the next ones.
-  const std::int64_t deadline = connection.deadline_ns.load(std::memory_order_relaxed);
+  // The time for a request starts with its first byte and is not extended by the next ones, nor by empty lines.
+  const bool begins = was_idle && !connection.idle();
   await_request(connection);
-  if (!fresh && deadline != Connection::kNever) connection.deadline_ns.store(deadline, std::memory_order_release);
+  if (!begins && deadline != Connection::kNever) connection.deadline_ns.store(deadline, std::memory_order_release);
 }
 
 void EventLoop::write_on(Connection& connection) {
@@ -172,7 +182,7 @@ void EventLoop::stop(std::chrono::nanoseconds patience) {
 }
 
 void EventLoop::schedule_sweep() {
-  sweep_timer_.expires_after(stopping_ ? std::chrono::milliseconds(20) : kSweep);
+  sweep_timer_.expires_after(stopping_ ? std::chrono::milliseconds(20) : limits_.sweep());
   sweep_timer_.async_wait([this](const asio::error_code& error) {
     if (!error) sweep();
   });
@@ -187,8 +197,7 @@ void EventLoop::sweep() {
     bool over = deadline <= now;
     if (stopping_) {
       const bool ours = deadline != Connection::kNever;
-      const bool idle = ours && connection->phase == Connection::Phase::kReading && connection->input.empty() &&
-                        connection->parser.between_requests();
+      const bool idle = ours && connection->phase == Connection::Phase::kReading && connection->idle();
       over = over || idle || now >= give_up_ns_;
     }
     if (over) ::shutdown(connection->fd, SHUT_RDWR);

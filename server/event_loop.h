@@ -17,19 +17,21 @@
 
 namespace convoy {
 
-// Time limits of a connection.
+// Time limits of a connection. They are enforced by one sweep over all connections: no request sets a timer.
 struct ConnectionLimits {
-  // For a request to arrive whole, and for a keep-alive connection to stay without one. httpd waits 5 s; we wait longer
-  // because a load generator that pauses between levels should find its connections again.
+  // For a request to arrive whole, and for a keep-alive connection to stay without one (idle-timeout). httpd waits 5 s
+  // between requests; the default is longer because a load generator that pauses should find its connections again.
   std::chrono::nanoseconds idle = std::chrono::seconds(60);
   std::chrono::nanoseconds send = std::chrono::seconds(60);   // for the client to take more of an answer
   std::chrono::nanoseconds linger = std::chrono::seconds(2);  // for the client to close after the last answer
+
+  // Time between two sweeps, and what a silent client may stay beyond a limit: a quarter of the shorter one of `idle`
+  // and `send`, within 20 ms and 4 s.
+  std::chrono::nanoseconds sweep() const;
 };
 
-// The limits are enforced by one sweep over all connections every kSweep: no request sets a timer.
 class EventLoop {
  public:
-  static constexpr std::chrono::milliseconds kSweep{4000};
   static constexpr std::size_t kMaxDiscarded = 1024 * 1024;  // bytes that a lingering connection may still send
 
   EventLoop(PageSource& pages, const ConnectionLimits& limits);

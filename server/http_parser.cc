@@ -24,14 +24,25 @@ constexpr std::array<std::uint8_t, 256> kByteClass = [] {
 
 constexpr std::array<bool, 256> kTokenByte = [] {
   std::array<bool, 256> table{};
+  for (unsigned c = 0; c < 256; ++c) table[c] = is_token_byte(static_cast<char>(c));
+  return table;
+}();
+
+// What a Host line may name: a registered name, an address, an IPv6 address in brackets, a port (RFC 3986, 3.2.2).
+constexpr std::array<bool, 256> kHostByte = [] {
+  std::array<bool, 256> table{};
   for (unsigned c = '0'; c <= '9'; ++c) table[c] = true;
   for (unsigned c = 'a'; c <= 'z'; ++c) table[c] = table[c - 32] = true;
-  for (const char c : std::string_view("!#$%&'*+-.^_`|~")) table[static_cast<unsigned char>(c)] = true;
+  for (const char c : std::string_view("-._~!$&'()*+,;=%:[]")) table[static_cast<unsigned char>(c)] = true;
   return table;
 }();
 
 bool is_token(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) { return kTokenByte[c]; });
+}
+
+bool is_host(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return kHostByte[c]; });
 }
 
 // The methods of RFC 9110 and PATCH; every other one is answered with 501.
@@ -50,9 +61,10 @@ void HttpParser::start_request() {
   llhttp_init(&llhttp_, HTTP_REQUEST, &settings());
   llhttp_.data = this;
   phase_ = Phase::kHead;
-  complete_ = wants_continue_ = has_length_ = has_encoding_ = false;
+  chunks_.restart();
+  complete_ = wants_continue_ = has_length_ = has_encoding_ = says_close_ = says_keep_alive_ = false;
   line_one_ = true;
-  hosts_ = fields_ = 0;
+  hosts_ = fields_ = empty_lines_ = 0;
   scanned_ = line_start_ = headers_start_ = head_end_ = chunked_bytes_ = 0;
 }
 
@@ -71,20 +83,27 @@ bool HttpParser::take_continue() {
 HttpParser::Step HttpParser::parse(std::string_view input) {
   if (phase_ == Phase::kDead) return {Outcome::kError, 0};
   if (complete_) start_request();
-  if (phase_ == Phase::kBody) return feed(input, 0);
+  if (phase_ == Phase::kBody) return feed_body(input, 0);
 
-  // Empty lines ahead of a request line are skipped (RFC 9112, 2.2).
+  // Empty lines ahead of a request line are skipped (RFC 9112, 2.2), a few of them.
   std::size_t skipped = 0;
-  if (scanned_ == 0) {
-    while (input.substr(0, 2) == "\r\n") {
-      input.remove_prefix(2);
-      skipped += 2;
+  while (scanned_ == 0 && input.substr(skipped, 2) == "\r\n") {
+    skipped += 2;
+    if (++empty_lines_ > kMaxEmptyLines) {
+      refuse(400, "more than 16 empty lines ahead of a request");
+      return {Outcome::kError, skipped};
     }
   }
+  input.remove_prefix(skipped);
   if (!scan_head(input)) return {Outcome::kError, skipped};
   if (head_end_ == 0) return {Outcome::kNeedMore, skipped};
   if (!check_head()) return {Outcome::kError, skipped};
-  return feed(input, skipped);
+  return feed_head(input, skipped);
+}
+
+void HttpParser::release_memory() {
+  if (request_.target.capacity() > kKeptBytes) std::string().swap(request_.target);
+  if (request_.body.capacity() > kKeptBytes) std::string().swap(request_.body);
 }
 
 bool HttpParser::scan_head(std::string_view input) {
@@ -162,10 +181,14 @@ bool HttpParser::check_field(std::string_view line) {
   const auto value = trim(line.substr(colon + 1));
   switch (name.size()) {
     case 4:
-      if (iequals(name, "host") && ++hosts_ > 1) return refuse(400, "two Host lines");
-      return true;
+      if (!iequals(name, "host")) return true;
+      if (++hosts_ > 1) return refuse(400, "two Host lines");
+      return is_host(value) || refuse(400, "a Host line that names no host");
     case 6:
       if (iequals(name, "expect") && iequals(value, "100-continue")) wants_continue_ = request_.version_minor == 1;
+      return true;
+    case 10:
+      if (iequals(name, "connection")) read_connection(value);
       return true;
     case 14:
       if (!iequals(name, "content-length")) return true;
@@ -179,6 +202,19 @@ bool HttpParser::check_field(std::string_view line) {
       return !iequals(name, "transfer-encoding") || check_transfer_encoding(value);
     default:
       return true;
+  }
+}
+
+// Not left to llhttp, which overlooks an option that has a tab behind it and, in HTTP/1.0, a `close` beside a
+// `keep-alive`.
+void HttpParser::read_connection(std::string_view value) {
+  for (;;) {
+    const auto comma = value.find(',');
+    const auto option = trim(value.substr(0, comma));
+    says_close_ = says_close_ || iequals(option, "close");
+    says_keep_alive_ = says_keep_alive_ || iequals(option, "keep-alive");
+    if (comma == value.npos) return;
+    value.remove_prefix(comma + 1);
   }
 }
 
@@ -203,32 +239,59 @@ bool HttpParser::check_head() {
   if (has_encoding_ && has_length_) return refuse(400, "Content-Length beside Transfer-Encoding");
   if (has_encoding_ && request_.version_minor == 0) return refuse(400, "Transfer-Encoding in HTTP/1.0");
   request_.chunked = has_encoding_;
+  request_.keep_alive = !says_close_ && (request_.version_minor == 1 || says_keep_alive_);
   return true;
 }
 
-HttpParser::Step HttpParser::feed(std::string_view bytes, std::size_t already_consumed) {
-  if (phase_ == Phase::kHead) phase_ = Phase::kBody;
+// Gives llhttp the head alone, so that what stands behind it is guarded first.
+HttpParser::Step HttpParser::feed_head(std::string_view input, std::size_t skipped) {
+  phase_ = Phase::kBody;
+  const Outcome outcome = feed(input.substr(0, head_end_));
+  if (outcome == Outcome::kError) return {outcome, skipped};
+  if (outcome == Outcome::kRequest) return {outcome, skipped + fed_};
+  return feed_body(input.substr(head_end_), skipped + head_end_);
+}
+
+HttpParser::Step HttpParser::feed_body(std::string_view bytes, std::size_t already_consumed) {
+  if (bytes.empty()) return {Outcome::kNeedMore, already_consumed};
+  if (!request_.chunked) {
+    const Outcome outcome = feed(bytes);
+    return {outcome, already_consumed + (outcome == Outcome::kError ? 0 : fed_)};
+  }
+  // The good bytes first: what llhttp says about them must not depend on where the input was split.
+  const auto [state, good] = chunks_.scan(bytes);
+  const Outcome outcome = good > 0 ? feed(bytes.substr(0, good)) : Outcome::kNeedMore;
+  if (outcome == Outcome::kError) return {outcome, already_consumed};
+  const bool ended = state == ChunkGuard::State::kEnded;
+  if ((outcome == Outcome::kRequest) != ended) {
+    refuse(400, "a malformed body");
+  } else if (state == ChunkGuard::State::kRefused) {
+    refuse(chunks_.status(), chunks_.reason());
+  } else if ((chunked_bytes_ += good) > kMaxChunkedBytes) {
+    refuse(413, "a chunked body of more than 128 KiB");
+  } else {
+    return {outcome, already_consumed + good};
+  }
+  return {Outcome::kError, already_consumed};
+}
+
+// Gives `bytes` to llhttp, which takes them all (`fed_`) unless the request ends within them.
+HttpParser::Outcome HttpParser::feed(std::string_view bytes) {
   const auto error = llhttp_execute(&llhttp_, bytes.data(), bytes.size());
+  fed_ = bytes.size();
   if (complete_) {
-    const auto used = static_cast<std::size_t>(llhttp_get_error_pos(&llhttp_) - bytes.data());
-    return {Outcome::kRequest, already_consumed + used};
+    fed_ = static_cast<std::size_t>(llhttp_get_error_pos(&llhttp_) - bytes.data());
+    return Outcome::kRequest;
   }
-  if (error != HPE_OK) {
-    if (phase_ != Phase::kDead) refuse(400, "a malformed request");
-    return {Outcome::kError, already_consumed};
-  }
-  if (request_.chunked && (chunked_bytes_ += bytes.size()) > kMaxChunkedBytes) {
-    refuse(413, "a body of more than 64 KiB");
-    return {Outcome::kError, already_consumed};
-  }
-  return {Outcome::kNeedMore, already_consumed + bytes.size()};
+  if (error == HPE_OK) return Outcome::kNeedMore;
+  if (phase_ != Phase::kDead) refuse(400, "a malformed request");
+  return Outcome::kError;
 }
 
 int HttpParser::on_headers_complete(llhttp_t* parser) {
   auto& self = *static_cast<HttpParser*>(parser->data);
   parser->upgrade = 0;  // No protocol is switched to: what follows is HTTP.
   self.request_.length = parser->content_length;
-  self.request_.keep_alive = llhttp_should_keep_alive(parser) != 0;
   if (self.has_length_ && parser->content_length > kMaxBody) {
     self.refuse(413, "a body of more than 64 KiB");
     return -1;

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "server/chunk_guard.h"
+
 namespace convoy {
 
 enum class Method : std::uint8_t { kGet, kHead, kPut, kOther };
@@ -35,8 +37,9 @@ struct ParseError {
 //
 // llhttp is lenient in ways that let two parties disagree about where a request ends. So the scan refuses, before
 // llhttp sees them: bare LF and CR, control bytes, folded lines, names that are not tokens, other versions than 1.0 and
-// 1.1 (HTTP/0.9 included), a missing or second Host, Content-Length beside Transfer-Encoding, and any transfer coding
-// but a final `chunked`. Not thread-safe: a connection has one owner at a time.
+// 1.1 (HTTP/0.9 included), a missing or second Host or one that names no host, Content-Length beside Transfer-Encoding,
+// and any transfer coding but a final `chunked`; ChunkGuard does the same for chunked bodies. Not thread-safe: a
+// connection has one owner at a time.
 class HttpParser {
  public:
   static constexpr std::size_t kMaxRequestLine = 8 * 1024;  // as nginx and httpd: about 8 KiB
@@ -44,6 +47,8 @@ class HttpParser {
   static constexpr unsigned kMaxFields = 100;               // httpd's LimitRequestFields
   static constexpr std::size_t kMaxBody = 64 * 1024;
   static constexpr std::size_t kMaxChunkedBytes = 2 * kMaxBody;  // a chunked body with its sizes and trailers
+  static constexpr unsigned kMaxEmptyLines = 16;                 // ahead of a request line
+  static constexpr std::size_t kKeptBytes = 512;                 // what release_memory() leaves to each string
 
   enum class Outcome { kNeedMore, kRequest, kError };
   struct Step {
@@ -66,7 +71,10 @@ class HttpParser {
   // True once for a request that waits for `100 Continue` before it sends its body.
   bool take_continue();
 
-  // True when no byte of a further request has been seen.
+  // Gives back what an unusually long target or body took. Between requests; request() is then void.
+  void release_memory();
+
+  // True when no byte of a further request has been seen but empty lines.
   bool between_requests() const { return complete_ || (phase_ == Phase::kHead && scanned_ == 0); }
 
  private:
@@ -80,8 +88,11 @@ class HttpParser {
   bool check_request_line(std::string_view line);
   bool check_field(std::string_view line);
   bool check_transfer_encoding(std::string_view value);
+  void read_connection(std::string_view value);
   bool check_head();
-  Step feed(std::string_view bytes, std::size_t already_consumed);
+  Step feed_head(std::string_view input, std::size_t skipped);
+  Step feed_body(std::string_view bytes, std::size_t already_consumed);
+  Outcome feed(std::string_view bytes);
 
   static int on_headers_complete(llhttp_t* parser);
   static int on_body(llhttp_t* parser, const char* at, std::size_t length);
@@ -95,13 +106,18 @@ class HttpParser {
   bool line_one_ = true;           // the next line is the request line
   bool has_length_ = false;        // Content-Length seen
   bool has_encoding_ = false;      // Transfer-Encoding seen
+  bool says_close_ = false;        // Connection: close
+  bool says_keep_alive_ = false;   // Connection: keep-alive
   unsigned hosts_ = 0;             // Host lines seen
   unsigned fields_ = 0;            // header lines seen
+  unsigned empty_lines_ = 0;       // ahead of the request line
   std::size_t scanned_ = 0;        // bytes of the input that the scan has passed
   std::size_t line_start_ = 0;     // where the line that is being scanned begins
   std::size_t headers_start_ = 0;  // where the header lines begin
   std::size_t head_end_ = 0;       // bytes of the whole head, 0 while it is incomplete
   std::size_t chunked_bytes_ = 0;  // bytes fed of a chunked body
+  std::size_t fed_ = 0;            // bytes that llhttp took of what it was given last
+  ChunkGuard chunks_{kMaxBody};
   Request request_;
   ParseError error_;
 };

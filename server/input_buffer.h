@@ -9,10 +9,11 @@
 
 namespace convoy {
 
-// Grows by doubling up to kMaxBytes, which is more than the parser lets stand unparsed.
+// Grows by doubling up to kMaxBytes, which is more than the parser lets stand unparsed. Has no memory until bytes come:
+// 10,000 idle connections must not cost a buffer each.
 class InputBuffer {
  public:
-  static constexpr std::size_t kFirstBytes = 4 * 1024;
+  static constexpr std::size_t kFirstBytes = 512;  // most requests fit
   static constexpr std::size_t kMaxBytes = 32 * 1024;
 
   std::string_view view() const { return {data_.get() + begin_, end_ - begin_}; }
@@ -21,6 +22,21 @@ class InputBuffer {
   void consume(std::size_t bytes) {
     begin_ += bytes;
     if (begin_ == end_) begin_ = end_ = 0;
+  }
+
+  // Takes over the first bytes of a request that were received elsewhere. Requires: empty(), at most kMaxBytes.
+  void assign(std::string_view bytes) {
+    begin_ = end_ = 0;
+    while (capacity_ < bytes.size()) grow();
+    std::memcpy(data_.get(), bytes.data(), bytes.size());
+    end_ = bytes.size();
+  }
+
+  // Gives back what an unusually long request took. Requires: empty().
+  void release_memory() {
+    if (capacity_ <= kFirstBytes) return;
+    data_.reset();
+    capacity_ = begin_ = end_ = 0;
   }
 
   // Room for more bytes behind those that are there; at least one byte unless kMaxBytes are unparsed.

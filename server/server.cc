@@ -50,6 +50,7 @@ ServerNumbers Server::Parts::numbers() const {
   numbers.requests = service->requests();
   numbers.bytes = service->bytes();
   for (const auto& loop : loops) numbers.connections += loop->connections();
+  numbers.accept_errors = acceptor->failed();
   numbers.address = address();
   numbers.workers = pool->snapshot();
   return numbers;
@@ -82,6 +83,13 @@ Result<void> Server::Parts::start_pool() {
   return {};
 }
 
+ConnectionLimits connection_limits(const ServerConfig& config) {
+  ConnectionLimits limits;
+  limits.idle = config.idle_timeout;
+  limits.send = config.send_timeout;
+  return limits;
+}
+
 PageSource::Options page_options(const ServerConfig& config) {
   PageSource::Options options;
   options.folio_order = config.folio_order;
@@ -104,7 +112,7 @@ tl::expected<std::unique_ptr<Server>, StartError> Server::start(std::unique_ptr<
   if (const auto chosen = p.setup->locks.start(config); !chosen) return refuse(chosen.error(), 2);
   p.pages = std::make_unique<PageSource>(p.setup->locks.classes(), page_options(config));
   for (std::uint32_t i = 0; i < config.io_threads; ++i) {
-    p.loops.push_back(std::make_unique<EventLoop>(*p.pages, ConnectionLimits{}));
+    p.loops.push_back(std::make_unique<EventLoop>(*p.pages, connection_limits(config)));
   }
   std::vector<EventLoop*> loops;
   for (const auto& loop : p.loops) loops.push_back(loop.get());

@@ -34,8 +34,8 @@ std::string server_status_text(const ServerNumbers& numbers, double uptime_s, co
     idle += asleep ? 1 : 0;
     scoreboard += asleep ? '_' : 'W';
   }
-  fmt::format_to(end, "BusyWorkers: {}\nIdleWorkers: {}\nConnsTotal: {}\nScoreboard: {}\n", scoreboard.size() - idle,
-                 idle, numbers.connections, scoreboard);
+  fmt::format_to(end, "BusyWorkers: {}\nIdleWorkers: {}\nConnsTotal: {}\nAcceptErrors: {}\nScoreboard: {}\n",
+                 scoreboard.size() - idle, idle, numbers.connections, numbers.accept_errors, scoreboard);
   return text;
 }
 

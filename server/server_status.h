@@ -11,10 +11,11 @@
 namespace convoy {
 
 struct ServerNumbers {
-  std::uint64_t requests = 0;     // answered or being answered, control pages apart
-  std::uint64_t bytes = 0;        // of their bodies
-  std::uint64_t connections = 0;  // open now
-  std::string address;            // HOST:PORT that is listened on
+  std::uint64_t requests = 0;       // answered or being answered, control pages apart
+  std::uint64_t bytes = 0;          // of their bodies
+  std::uint64_t connections = 0;    // open now
+  std::uint64_t accept_errors = 0;  // accepts that failed or had to wait for descriptors
+  std::string address;              // HOST:PORT that is listened on
   WorkerPool::Snapshot workers;
 };
 

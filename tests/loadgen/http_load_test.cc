@@ -81,6 +81,7 @@ TEST(HttpLoad, counts_equal_the_servers) {
   EXPECT_EQ(outcome.tally.failed, 0U);
   EXPECT_EQ(server.requests(), outcome.tally.started);
   EXPECT_EQ(outcome.tally.bytes, outcome.tally.transactions * 1000);
+  EXPECT_EQ(outcome.tally.slow_connects, 0U);
   EXPECT_EQ(outcome.tally.connections_opened, 8U);
   EXPECT_EQ(outcome.window_ns, 300 * kMs);
 }
@@ -347,6 +348,40 @@ TEST(HttpLoad, unserved_users_show) {
   EXPECT_EQ(std::count_if(outcome.tally.per_user.begin(), outcome.tally.per_user.end(), [](auto n) { return n > 0; }),
             2);
   EXPECT_EQ(outcome.tally.in_flight_at_end, 20U);
+}
+
+// Row S3: a backlog that is too short makes clients send their SYN again after 1 s; that is seen.
+TEST(HttpLoad, connections_that_had_to_ask_twice_are_counted) {
+  const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  ASSERT_EQ(::bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+  ASSERT_EQ(::listen(listener, 1), 0);
+  ::getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size);
+  auto target = *make_target({"http://127.0.0.1:" + std::to_string(ntohs(address.sin_port)), "", {}, {}, true});
+  target.address = *resolve(target.origin);
+  // Nothing is accepted while the first SYN come in, everything afterwards.
+  std::thread server([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    std::vector<int> clients;
+    while (clients.size() < 20) {
+      const int fd = ::accept(listener, nullptr, nullptr);
+      if (fd < 0) break;
+      clients.push_back(fd);
+      send_text(fd, answer_text(200, "x"));
+    }
+    for (const int fd : clients) ::shutdown(fd, SHUT_WR), ::close(fd);
+  });
+  auto load = load_of(target, 20, 0);
+  load.requests = 20;
+  const auto outcome = run(load);
+  ::shutdown(listener, SHUT_RDWR);
+  server.join();
+  ::close(listener);
+  EXPECT_GT(outcome.tally.slow_connects, 0U);
+  EXPECT_LE(outcome.tally.slow_connects, 20U);
 }
 
 TEST(HttpLoad, more_users_than_the_select_limit) {

@@ -73,6 +73,12 @@ class Program {
     return true;
   }
 
+  // What stderr has said behind `text`, as far as it has been read.
+  std::string error_text_after(const std::string& text) const {
+    const auto at = end_.err.find(text);
+    return at == std::string::npos ? "" : end_.err.substr(at + text.size());
+  }
+
   // Waits for the end.
   ProgramEnd wait() {
     std::thread reader([this] {

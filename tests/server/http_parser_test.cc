@@ -89,6 +89,12 @@ TEST(HttpParser, keep_alive_by_version_and_header) {
   EXPECT_FALSE(keeps("GET / HTTP/1.1\r\nHost: a\r\nConnection: x, Close\r\n\r\n"));
   EXPECT_FALSE(keeps("GET / HTTP/1.0\r\nHost: a\r\n\r\n"));
   EXPECT_TRUE(keeps("GET / HTTP/1.0\r\nHost: a\r\nConnection: Keep-Alive\r\n\r\n"));
+  EXPECT_TRUE(keeps("GET / HTTP/1.0\r\nHost: a\r\nConnection: x ,\tKEEP-alive\t\r\n\r\n"));
+  EXPECT_FALSE(keeps("GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive, close\r\n\r\n"));
+  EXPECT_FALSE(keeps("GET / HTTP/1.0\r\nHost: a\r\nConnection: keep-alive\r\nConnection: close\r\n\r\n"));
+  EXPECT_FALSE(keeps("GET / HTTP/1.1\r\nHost: a\r\nCONNECTION:\tcLoSe\t\r\n\r\n"));
+  EXPECT_FALSE(keeps("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nConnection: keep-alive\r\n\r\n"));
+  EXPECT_TRUE(keeps("GET / HTTP/1.1\r\nHost: a\r\nConnection: closed\r\nConnection:\r\n\r\n"));
   EXPECT_TRUE(keeps("\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n"));
 }
 
@@ -128,11 +134,106 @@ TEST(HttpParser, ambiguous_requests_are_refused) {
   EXPECT_EQ(error_of("\x16\x03\x01"), 400);
 }
 
+// What llhttp lets pass in a chunked body, and a proxy in front of us may not.
+TEST(HttpParser, chunked_bodies_are_framed_strictly) {
+  const std::string put = "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const std::string good : {"0\r\n\r\n", "3\r\nabc\r\n0\r\n\r\n", "003\r\nabc\r\n000\r\n\r\n",
+                                 "a\r\n0123456789\r\n0\r\n\r\n", "A;name=value\r\n0123456789\r\n0;last\r\n\r\n",
+                                 "2\r\n\r\n\r\n0\r\n\r\n", "1\r\nx\r\n0\r\nX-Sum: 1\r\nY:\r\n\r\n"}) {
+    const Seen seen = feed(put + good, every_byte(put + good));
+    EXPECT_EQ(seen.error, 0) << good;
+    EXPECT_EQ(seen.targets.size(), 1u) << good;
+  }
+  for (const std::string bad :
+       {// Where a chunk ends.
+        "3\r\nabcde0\r\n\r\n", "3\r\nabc\n0\r\n\r\n", "3\r\nabc\r0\r\n\r\n", "3\r\nabc0\r\n\r\n",
+        "3\r\nab\r\n0\r\n\r\n", "3\r\nabc\n\n0\r\n\r\n",
+        // Sizes.
+        "3\nabc\r\n0\r\n\r\n", "\r\n0\r\n\r\n", "0x3\r\nabc\r\n0\r\n\r\n", "+3\r\nabc\r\n0\r\n\r\n", "-1\r\n",
+        " 3\r\nabc\r\n", "3 \r\nabc\r\n", "3\t\r\nabc\r\n", "3,3\r\nabc\r\n", "g\r\n",
+        "00000000000000003\r\nabc\r\n0\r\n\r\n",
+        // Extensions.
+        "3;a\nb\r\nabc\r\n0\r\n\r\n", "3;a\rb\r\nabc\r\n0\r\n\r\n", "3;a\x01\r\nabc\r\n0\r\n\r\n",
+        "3;a\n\r\nabc\r\n0\r\n\r\n",
+        // The end and what may stand before it.
+        "0\r\n\n", "0\n\r\n", "0\r\n\rx", "0\r\nA: b\n\r\n", "0\r\nA: b\r\n c\r\n\r\n", "0\r\nA b\r\n\r\n",
+        "0\r\n: b\r\n\r\n", "0\r\nA : b\r\n\r\n", "0\r\nA: b\x01\r\n\r\n", "0\r\nContent-Length: 4\r\n\r\n",
+        "0\r\ncontent-length: 4\r\n\r\n", "0\r\nTransfer-Encoding: chunked\r\n\r\n", "0\r\nHOST: b\r\n\r\n"}) {
+    EXPECT_EQ(error_of(put + bad), 400) << bad;
+  }
+  // Refused at the size, before a byte of the chunk has come.
+  for (const std::string size : {"10001", "fffffff", "7fffffffffffffff", "ffffffffffffffff"}) {
+    EXPECT_EQ(error_of(put + size + "\r\n"), 413) << size;
+  }
+  EXPECT_EQ(error_of(put + "8000\r\n" + std::string(32768, 'x') + "\r\n8001\r\n"), 413);
+  EXPECT_EQ(error_of(put + "1;" + std::string(300, 'x')), 431);
+  EXPECT_EQ(error_of(put + "0\r\nA: " + std::string(9000, 'x')), 431);
+  std::string trailers = put + "0\r\n";
+  for (int i = 0; i < 101; ++i) trailers += "A: b\r\n";
+  EXPECT_EQ(error_of(trailers), 431);
+}
+
+// H8: what stands behind a refused request is never served, however it is split.
+TEST(HttpParser, nothing_is_smuggled_behind_a_refused_request) {
+  const std::string evil = "GET /evil HTTP/1.1\r\nHost: a\r\n\r\n";
+  const std::string post = "POST / HTTP/1.1\r\nHost: a\r\n";
+  for (const std::string front :
+       {"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Content-Length: 0\r\nContent-Length: 34\r\n\r\n", "Content-Length: 0, 34\r\n\r\n",
+        "Content-Length: 0\r\n\t34\r\n\r\n", "Content-Length : 34\r\n\r\n",
+        "Transfer-Encoding : chunked\r\n\r\n0\r\n\r\n", "Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked;q=1\r\n\r\n0\r\n\r\n", "Transfer-Encoding: \"chunked\"\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: identity\r\n\r\n", "Transfer-Encoding:\r\n\r\n",
+        "Transfer-Encoding: ,chunked\r\n\r\n0\r\n\r\n", "Transfer-Encoding: chunked,\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n", "Transfer-Encoding: chunked\x0b\r\n\r\n0\r\n\r\n",
+        "X: y\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", "X: y\rTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n0\r\n\n", "Transfer-Encoding: chunked\r\n\r\n1\r\nxyz0\r\n\r\n"}) {
+    const std::string text = post + front + evil;
+    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+      const Seen seen = feed(text, {cut, text.size()});
+      ASSERT_TRUE(seen.targets.empty()) << front << "split at " << cut;
+      ASSERT_TRUE(seen.error == 400 || seen.error == 501) << front << "split at " << cut;
+    }
+    EXPECT_TRUE(feed(text, every_byte(text)).targets.empty()) << front;
+  }
+}
+
+TEST(HttpParser, hosts) {
+  for (const std::string host : {"", "a", "a:80", "127.0.0.1:8080", "[::1]:80", "a-b.example", "a%20b"}) {
+    EXPECT_EQ(error_of("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n"), 0) << host;
+  }
+  for (const std::string host : {"a b", "a/b", "a@b", "a?b", "a#b", "\"a\"", "a\\b", "<a>", "a\tb", "\xC3\xA9"}) {
+    EXPECT_EQ(error_of("GET / HTTP/1.1\r\nHost: " + host + "\r\n\r\n"), 400) << host;
+  }
+  EXPECT_EQ(error_of("GET http://a/ HTTP/1.1\r\n\r\n"), 400) << "an absolute target is no Host line";
+  EXPECT_EQ(error_of("GET / HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n"), 400);
+  EXPECT_EQ(error_of("GET / HTTP/1.0\r\n\r\n"), 0);
+}
+
+TEST(HttpParser, few_empty_lines_ahead_of_a_request) {
+  const std::string get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  const auto lines = [](int count) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += "\r\n";
+    return text;
+  };
+  EXPECT_EQ(error_of(lines(16) + get + lines(16) + get), 0);
+  EXPECT_EQ(error_of(lines(17) + get), 400);
+  EXPECT_EQ(error_of(get + lines(17)), 400);
+  EXPECT_EQ(error_of("\n" + get), 400);
+  EXPECT_EQ(error_of("\r\r\n" + get), 400);
+}
+
 TEST(HttpParser, request_lines_that_are_refused) {
   const std::string end = "\r\nHost: a\r\n\r\n";
   EXPECT_EQ(error_of("GET / HTTP/2.0" + end), 505);
   EXPECT_EQ(error_of("GET / HTTP/1.2" + end), 505);
   EXPECT_EQ(error_of("GET / HTTP/0.9" + end), 505);
+  EXPECT_EQ(error_of("GET / HTTP/1.10" + end), 400);
+  EXPECT_EQ(error_of("GET / HTTP/1.1 " + end), 400);
+  EXPECT_EQ(error_of("GET / HTTP/01.1" + end), 400);
+  EXPECT_EQ(error_of("GET / RTSP/1.0" + end), 400);
+  EXPECT_EQ(error_of("GET /a b HTTP/1.1" + end), 400);
   EXPECT_EQ(error_of("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), 505);
   EXPECT_EQ(error_of("GET / HTTP/1" + end), 400);
   EXPECT_EQ(error_of("GET / http/1.1" + end), 400);
@@ -164,6 +265,19 @@ TEST(HttpParser, limits) {
   std::string dribble = get + "Transfer-Encoding: chunked\r\n\r\n";
   for (int i = 0; i < 30000; ++i) dribble += "1\r\nx\r\n";
   EXPECT_EQ(error_of(dribble), 413) << "many small chunks";
+}
+
+TEST(HttpParser, memory_of_a_long_request_is_given_back) {
+  HttpParser parser;
+  const std::string put = "PUT /" + std::string(4000, 'a') + " HTTP/1.1\r\nHost: a\r\nContent-Length: 60000\r\n\r\n" +
+                          std::string(60000, 'x');
+  ASSERT_EQ(parser.parse(put).outcome, HttpParser::Outcome::kRequest);
+  ASSERT_EQ(parser.request().body.size(), 60000u);
+  parser.release_memory();
+  EXPECT_LE(parser.request().body.capacity(), HttpParser::kKeptBytes);
+  EXPECT_LE(parser.request().target.capacity(), HttpParser::kKeptBytes);
+  EXPECT_EQ(parser.parse("GET /b HTTP/1.1\r\nHost: a\r\n\r\n").outcome, HttpParser::Outcome::kRequest);
+  EXPECT_EQ(parser.request().target, "/b");
 }
 
 TEST(HttpParser, continue_is_asked_for_once) {

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -32,23 +34,52 @@ TEST(Http, file_with_its_headers) {
 // H1: HTTP/1.0 with keep-alive is told so, and the socket stays open.
 TEST(Http, keep_alive_of_http_1_0) {
   const TestServer server;
+  for (const std::string line : {"Connection: Keep-Alive", "connection:keep-alive", "CONNECTION:\tKEEP-ALIVE\t",
+                                 "Connection: x, keep-alive", "Connection: keep-alive\r\nKeep-Alive: timeout=5"}) {
+    Client client(server.port());
+    for (int i = 0; i < 3; ++i) {
+      const Answer answer = client.ask("GET / HTTP/1.0\r\nHost: a\r\n" + line + "\r\n\r\n");
+      EXPECT_EQ(answer.status, 200) << line;
+      EXPECT_EQ(answer.field("connection"), "keep-alive") << line;
+      EXPECT_EQ(answer.field("content-length"), "8") << line;
+    }
+    EXPECT_FALSE(client.is_closed()) << line;
+  }
+  // Refusals of the handler keep it open, too; the last request of the connection says so.
   Client client(server.port());
-  for (int i = 0; i < 2; ++i) {
-    const Answer answer = client.ask("GET / HTTP/1.0\r\nHost: a\r\nConnection: Keep-Alive\r\n\r\n");
-    EXPECT_EQ(answer.status, 200);
-    EXPECT_EQ(answer.field("connection"), "keep-alive");
-    EXPECT_EQ(answer.field("content-length"), "8");
+  EXPECT_EQ(client.ask("GET /none HTTP/1.0\r\nConnection: keep-alive\r\n\r\n").field("connection"), "keep-alive");
+  EXPECT_EQ(client.ask("GET /a HTTP/1.0\r\n\r\n").field("connection"), "close");
+  EXPECT_EQ(client.read_to_end(), "");
+}
+
+TEST(Http, pair_of_http_1_0_at_every_split) {
+  const TestServer server;
+  const std::string one = "GET /a HTTP/1.0\r\nConnection: keep-alive\r\n\r\n";
+  for (std::size_t cut = 0; cut <= 2 * one.size(); ++cut) {
+    Client client(server.port());
+    client.send((one + one).substr(0, cut));
+    const bool first_is_complete = cut >= one.size();
+    if (first_is_complete) {
+      EXPECT_EQ(client.read().field("connection"), "keep-alive");
+    }
+    client.send((one + one).substr(cut));
+    for (int left = first_is_complete ? 1 : 2; left > 0; --left) EXPECT_EQ(client.read().body, "A") << cut;
   }
 }
 
 // H2: HTTP/1.0 without it closes at once.
 TEST(Http, http_1_0_closes) {
   const TestServer server;
-  Client client(server.port());
-  const Answer answer = client.ask("GET /a HTTP/1.0\r\n\r\n");
-  EXPECT_EQ(answer.field("connection"), "close");
-  EXPECT_EQ(answer.body, "A");
-  EXPECT_EQ(client.read_to_end(), "");
+  for (const std::string lines : {"", "Host: a\r\n", "Connection: close\r\n", "Connection: keep-alive, close\r\n",
+                                  "Keep-Alive: timeout=5\r\n", "Connection: upgrade\r\nUpgrade: h2c\r\n"}) {
+    Client client(server.port());
+    const auto start = std::chrono::steady_clock::now();
+    const Answer answer = client.ask("GET /a HTTP/1.0\r\n" + lines + "\r\n");
+    EXPECT_EQ(answer.field("connection"), "close") << lines;
+    EXPECT_EQ(answer.body, "A") << lines;
+    EXPECT_EQ(client.read_to_end(), "") << lines;
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1)) << lines;
+  }
 }
 
 // H4: a pipelined pair, split at every offset.
@@ -73,15 +104,27 @@ TEST(Http, pipelined_pair_at_every_split) {
 // H6: what follows `Connection: close` is neither run nor counted, and no reset loses the answer.
 TEST(Http, nothing_after_close) {
   const TestServer server;
-  Client client(server.port());
-  std::string both = "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
-  for (int i = 0; i < 100; ++i) both += "GET /b HTTP/1.1\r\nHost: x\r\n\r\n";
-  const Answer answer = client.ask(both);
-  EXPECT_EQ(answer.field("connection"), "close");
-  EXPECT_EQ(answer.body, "A");
-  client.send("GET /b HTTP/1.1\r\nHost: x\r\n\r\n");
-  EXPECT_EQ(client.read_to_end(), "");
-  EXPECT_EQ(server.accesses(), 1u);
+  const std::vector<std::string> last = {
+      "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n",
+      "GET /a HTTP/1.1\r\nHost: x\r\ncONNECTION:\tCLOSE\t\r\n\r\n",
+      "GET /a HTTP/1.1\r\nHost: x\r\nConnection: keep-alive, close\r\n\r\n",
+      "GET /a HTTP/1.1\r\nConnection: close\r\nConnection: keep-alive\r\nHost: x\r\n\r\n",
+      "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 5\r\n\r\nhello",
+      "GET /a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+      "GET /a HTTP/1.0\r\n\r\n",
+  };
+  std::uint64_t asked = 0;
+  for (const std::string& request : last) {
+    Client client(server.port());
+    std::string both = request;
+    for (int i = 0; i < 100; ++i) both += "GET /b HTTP/1.1\r\nHost: x\r\n\r\n";
+    const Answer answer = client.ask(both);
+    EXPECT_EQ(answer.field("connection"), "close") << request;
+    EXPECT_EQ(answer.body, "A") << request;
+    client.send("GET /b HTTP/1.1\r\nHost: x\r\n\r\n");
+    EXPECT_EQ(client.read_to_end(), "") << request;
+    EXPECT_EQ(server.accesses(), ++asked) << request;
+  }
 }
 
 // H11: HEAD has the headers of GET and no body; the next answer parses cleanly.
@@ -117,6 +160,20 @@ TEST(Http, refusals_close_and_the_server_lives_on) {
       {"GET /" + std::string(20000, 'x') + " HTTP/1.1\r\nHost: a\r\n\r\n", 414},
       {"GET / HTTP/1.1\r\nHost: a\r\nX: " + std::string(100000, 'x') + "\r\n\r\n", 431},
       {"PUT /config/workers HTTP/1.1\r\nHost: a\r\nContent-Length: 99999999\r\n\r\n", 413},
+      // H8 and its kin, each with a request behind it that must not be served.
+      {"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\nGET /a HTTP/1.1\r\nHost: "
+       "a\r\n\r\n",
+       400},
+      {"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nxyz0\r\n\r\nGET /a HTTP/1.1\r\nHost: "
+       "a\r\n\r\n",
+       400},
+      {"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\nGET /a HTTP/1.1\r\nHost: a\r\n\r\n",
+       400},
+      {"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: 3\r\n\r\nGET /a HTTP/1.1\r\nHost: a\r\n\r\n",
+       400},
+      {"GET / HTTP/1.1\r\nHost: a\r\nX: y\r\n folded\r\n\r\nGET /a HTTP/1.1\r\nHost: a\r\n\r\n", 400},
+      {"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505},
+      {"\x16\x03\x01\x02", 400},
       {std::string("GET /\0 HTTP/1.1\r\nHost: a\r\n\r\n", 29), 400},
   };
   for (const Case& one : cases) {
@@ -127,6 +184,7 @@ TEST(Http, refusals_close_and_the_server_lives_on) {
     EXPECT_EQ(client.read_to_end(), "") << one.text.substr(0, 60);
     EXPECT_EQ(server.get("/a").body, "A");
   }
+  EXPECT_EQ(server.accesses(), 2 * cases.size()) << "the refusal and our own request, nothing in between";
 }
 
 TEST(Http, paths_and_methods) {

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -214,6 +215,7 @@ TEST(Server, survives_without_descriptors) {
 #if !defined(__SANITIZE_ADDRESS__)
     // UBSan, which comes with that build, tests pointers through a pipe and reports them all when it can make none.
     EXPECT_EQ(clients.front()->get("/locks").status, 200) << "those who are in are served";
+    EXPECT_EQ(clients.front()->get("/a").body, "A") << "descriptors are left for files that nobody has opened yet";
 #endif
     const double before = *program.cpu_s();
     const auto start = Clock::now();
@@ -221,8 +223,15 @@ TEST(Server, survives_without_descriptors) {
     EXPECT_LT(*program.cpu_s() - before, 0.1) << "5 % of 2 s";
   }
   EXPECT_EQ(Client(port).get("/a").body, "A");
+  const std::string status = Client(port).get("/server-status?auto").body;
+  const auto errors = status.find("\nAcceptErrors: ");
+  ASSERT_NE(errors, std::string::npos) << status;
+  EXPECT_GE(std::stoi(status.substr(errors + 15)), 10) << "one every 100 ms of 2 s, but for a slow machine";
   program.terminate();
   EXPECT_EQ(program.wait(), 0);
+  const std::string said = program.read_all();
+  EXPECT_NE(said.find("no client can be accepted: Too many open files"), std::string::npos) << said;
+  EXPECT_LT(std::count(said.begin(), said.end(), '\n'), 5) << "said once a shortage, not every 100 ms:\n" << said;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace convoy {
 
 class TempFolder {
  public:
-  TempFolder() : path_(testing::TempDir() + "convoy-test-XXXXXX") {
+  TempFolder() : path_(::testing::TempDir() + "convoy-test-XXXXXX") {
     if (::mkdtemp(path_.data()) == nullptr) std::abort();
   }
   ~TempFolder() {

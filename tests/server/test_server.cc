@@ -10,8 +10,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <sstream>
+#include <thread>
 #include <utility>
 
 #include "server/ascii.h"
@@ -42,7 +44,9 @@ Client::Client(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CL
   if (::connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) ADD_FAILURE() << "connect: " << errno;
 }
 
-Client::~Client() { ::close(fd_); }
+Client::~Client() {
+  if (fd_ >= 0) ::close(fd_);
+}
 
 void Client::send(std::string_view bytes) {
   while (!bytes.empty()) {
@@ -50,6 +54,25 @@ void Client::send(std::string_view bytes) {
     if (n <= 0) return;  // The server has closed: the answer says why.
     bytes.remove_prefix(static_cast<std::size_t>(n));
   }
+}
+
+std::string Client::read_answer_or_end() {
+  const Answer answer = read();
+  return answer.status == 0 ? std::exchange(input_, {}) : answer.head + "\r\n" + answer.body;
+}
+
+bool Client::is_closed() const {
+  char byte;
+  const ssize_t n = ::recv(fd_, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+  return n == 0 || (n < 0 && errno != EAGAIN);
+}
+
+void Client::finish_sending() { ::shutdown(fd_, SHUT_WR); }
+
+void Client::reset() {
+  const linger at_once{1, 0};
+  ::setsockopt(fd_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  ::close(std::exchange(fd_, -1));
 }
 
 bool Client::receive_more() {
@@ -122,10 +145,18 @@ TestServer::TestServer(const std::string& settings) {
 
 Answer TestServer::get(std::string_view target) const { return Client(port()).get(target); }
 
-std::uint64_t TestServer::accesses() const {
-  const std::string status = get("/server-status?auto").body;
-  const auto at = status.find("Total Accesses: ");
-  return at == status.npos ? ~std::uint64_t{0} : std::strtoull(status.c_str() + at + 16, nullptr, 10);
+std::uint64_t TestServer::status(const std::string& key) const {
+  const std::string text = '\n' + get("/server-status?auto").body;
+  const auto at = text.find('\n' + key + ": ");
+  return at == text.npos ? ~std::uint64_t{0} : std::strtoull(text.c_str() + at + key.size() + 3, nullptr, 10);
+}
+
+bool TestServer::becomes_idle() const {
+  for (int i = 0; i < 1000; ++i) {
+    if (status("ConnsTotal") == 1) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
 }
 
 }  // namespace convoy

@@ -40,6 +40,14 @@ class Client {
   Answer get(std::string_view target, std::string_view more = {});
   // Reads what comes until the server closes; "<reset>" at the end when it does so with a reset.
   std::string read_to_end();
+  // Reads one answer; what came of it when the server closes before its end, by a reset too.
+  std::string read_answer_or_end();
+  // True once the server has closed or reset; bytes that came before count as not closed. Does not wait.
+  bool is_closed() const;
+  // Says that no more will be sent.
+  void finish_sending();
+  // Closes with a reset.
+  void reset();
   int fd() const { return fd_; }
 
  private:
@@ -59,8 +67,11 @@ class TestServer {
   const TempFolder& folder() const { return folder_; }
   // A fresh connection and one GET.
   Answer get(std::string_view target) const;
-  // Total Accesses.
-  std::uint64_t accesses() const;
+  // A number of /server-status?auto.
+  std::uint64_t status(const std::string& key) const;
+  std::uint64_t accesses() const { return status("Total Accesses"); }
+  // Waits until no connection but the one that asks is open; false after 10 s.
+  bool becomes_idle() const;
 
   static std::string big_file();
 
