@@ -5,29 +5,41 @@
 // takes the page lock, checks the folio, pins it, and lets go. One source for the server (swappable locks, pread), the
 // explorer (a store that fails by choice) and the simulated machine.
 //
-//   map:   find or create the folio, with a reference            mapping lock, shared or exclusive
-//          take the page lock; a first contended pass lets it go at once and starts over (see fault())
-//          up to date → pin, unlock;  else fill it, or wait until who fills it has
-//   fill:  filling is set; read with no lock held; publish under the page lock; wake who waits
+//   map:     find or create the folio, with a reference            mapping lock, shared or exclusive
+//            take the page lock; a first contended pass lets it go at once and starts over (see fault())
+//            gone from the index → start over; up to date → pin, gather, unlock; else fill it, or wait until who fills
+//            it has
+//   fill:    filling is set; read with no lock held; publish under the page lock; wake who waits
+//   reclaim: when no folio is free and there are `capacity` of them: isolate the oldest (LRU lock), and for each that
+//            was not used again try the page lock, freeze the pin count at 0 and remove it from the index (mapping
+//            lock, exclusive). Never waits for a page lock. When all are pinned the fault fails.
+//   drop:    a version of a file that is no more: its folios leave the index (page lock, mapping lock) and can be used
+//            again once reclaim meets them unpinned
 //
-// What happens under the page lock is what the kernel's fault does there and no more: check that the folio is up to
-// date, pin it. It is never held across file I/O. Bytes are sent from pinned folios, without any lock.
+// What happens under the page lock is what the kernel's fault does there and no more: check that the folio still
+// belongs to its mapping and is up to date, pin it, append the page to the request's list. That the page is inside the
+// file was checked before: a file here is one version of it, whose size never changes. The lock is never held across
+// file I/O. Bytes are sent from pinned folios, without any lock.
 //
-// Lock order: page → mapping → LRU → wait queues. No two page locks are held at once here.
-// Origin: Linux, mm/filemap.c, filemap_fault() and filemap_map_pages() of 5.8 to 5.9. What we changed: the kernel holds
-// the page lock across a read of the page; here a bit stands for it, so that a request that holds the lock never waits
-// for the disk.
-//
-// Not yet: folios are never reclaimed. A cache that is full refuses new folios (Fault::kFull).
+// Lock order: page → mapping → LRU → wait queues, arena. No two page locks are held at once here.
+// Origin: Linux, mm/filemap.c, filemap_fault() and filemap_map_pages(), and mm/vmscan.c of 5.8 to 5.9. What we changed:
+// the kernel holds the page lock across a read of the page; here a bit stands for it, so that a request that holds the
+// lock never waits for the disk. And a reference is taken under the mapping lock, not speculatively: so the count that
+// reclaim freezes, with that lock held, cannot rise.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <memory>
+#include <optional>
 
+#include "cache/cache_numbers.h"
 #include "cache/folio.h"
+#include "cache/folio_arena.h"
+#include "cache/folio_index.h"
+#include "cache/folio_lists.h"
+#include "cache/in_hand.h"
 #include "locks/lockable.h"
 #include "locks/wait_table.h"
 #include "locks/world.h"
@@ -39,13 +51,15 @@ inline constexpr std::uint64_t kPageBytes = 4096;
 // Where bytes come from and where they stand.
 //   File                     what a read needs to know; `file.id` names one version of one file, `file.size` its bytes
 //   Frame                    room for the bytes of one folio
-//   frame(number)            the frame of the folio of that number, 0 to capacity - 1; the same one each time
-//   read(file, index, frame) fills the frame with folio `index` of the file; blocks; false when it failed or was short
+//   frame(number)            the frame of the folio of that number, 0 to capacity - 1; null when there is no memory for
+//                            it now. Called by one thread at a time, in rising order, a number again after a null
+//   read(file, index, frame) fills the frame with folio `index` of the file; blocks; false when it failed, was short,
+//                            or when the file is no longer this version
 template <class S>
 concept BackingStore = requires(S store, const typename S::File& file, typename S::Frame& frame, std::uint64_t n) {
   { file.id } -> std::convertible_to<std::uint64_t>;
   { file.size } -> std::convertible_to<std::uint64_t>;
-  { store.frame(n) } -> std::same_as<typename S::Frame&>;
+  { store.frame(n) } -> std::same_as<typename S::Frame*>;
   { store.read(file, n, frame) } -> std::same_as<bool>;
 };
 
@@ -65,7 +79,7 @@ enum class Fault : std::uint8_t {
   kMapped,
   kPastEnd,  // the page begins at or after the end of the file
   kIoError,  // the bytes could not be read; the next try reads again
-  kFull,     // every folio is in use
+  kFull,     // every folio is in use at this moment
 };
 
 template <Host W, CacheLocks Locks, BackingStore Store>
@@ -75,33 +89,58 @@ class PageCache {
   using Frame = typename Store::Frame;
   using CachedFolio = Folio<W, typename Locks::Page, Frame>;
 
-  // Folios of 2^order pages, at most `capacity` of them.
+  // Folios of 2^order pages, at most `capacity` of them (1 or more). An empty cache is small, whatever its capacity.
   PageCache(const CacheClasses<W>& classes, Store& store, unsigned order, std::uint64_t capacity)
       : classes_(classes),
         store_(store),
         order_(order),
-        capacity_(capacity),
-        bucket_count_(power_of_two(capacity)),
-        buckets_(new Plain<W, CachedFolio*>[bucket_count_]) {}
+        arena_(capacity),
+        index_(capacity),
+        lists_(classes.lru, kBatches, share_of(capacity, 4 * kBatches, kBatch)),
+        reclaim_batch_(share_of(capacity, 64, kReclaimBatch)) {}
   PageCache(const PageCache&) = delete;
   PageCache& operator=(const PageCache&) = delete;
 
-  // Maps page `page` of the file: on kMapped, `folio` holds it, up to date and pinned; unpin() it when its bytes are no
-  // longer needed. Thread-safe; may sleep on locks and read the file.
-  Fault map(const File& file, std::uint64_t page, CachedFolio*& folio) {
-    return with_folio(file, page, folio, [this](CachedFolio& found) { return fault(found); });
+  // Maps page `page` of the file: on kMapped, gather(folio) was called once, under the page lock, with the folio that
+  // holds it, up to date and pinned; unpin() it when its bytes are no longer needed. Thread-safe; may sleep on locks
+  // and read the file.
+  template <class Gather>
+  Fault map(const File& file, std::uint64_t page, Gather gather) {
+    return with_folio(file, page, [&](CachedFolio& folio) { return fault(folio, gather); });
   }
 
   // The same without the page lock, as read() of a page that is up to date: a look and a pin.
-  Fault read(const File& file, std::uint64_t page, CachedFolio*& folio) {
-    return with_folio(file, page, folio, [](CachedFolio& found) {
-      const std::uint32_t state = found.state.load(acquire);  // F0
-      if ((state & CachedFolio::kUpToDate) != 0) found.pins.fetch_add(1, relaxed);
-      return state;
-    });
+  template <class Gather>
+  Fault read(const File& file, std::uint64_t page, Gather gather) {
+    return with_folio(file, page, [&](CachedFolio& folio) { return pin_if_usable(folio, gather); });
   }
 
-  void unpin(CachedFolio& folio) { folio.pins.fetch_sub(1, release); }
+  // Ends a pin that map() or read() gave. Thread-safe; takes no lock.
+  void unpin(CachedFolio& folio) {
+    counters_.add(CacheEvent::kUnpin);
+    put(folio);
+  }
+
+  // The version of a file that has this id and size is no more: its folios leave the index, the first kMaxDrop of them;
+  // the rest go when they are cold. Once this returns, no fault maps one that left. Thread-safe; may sleep on locks.
+  void drop(std::uint64_t file_id, std::uint64_t size) {
+    const std::uint64_t folios = std::min<std::uint64_t>((size + folio_bytes() - 1) / folio_bytes(), kMaxDrop);
+    for (std::uint64_t index = 0; index < folios; ++index) drop_folio(FolioKey{file_id, index});
+  }
+
+  // Calls f(lock) for the page lock of every folio there is. Requires: no thread is inside this cache, pins apart.
+  template <class F>
+  void for_each_page_lock(F f) {
+    arena_.for_each([&f](CachedFolio& folio) { f(folio.lock); });
+  }
+
+  // Thread-safe; exact while no thread is inside the cache.
+  CacheNumbers numbers() {
+    CacheNumbers numbers = counters_.numbers();
+    numbers.folios = arena_.size();
+    numbers.capacity = arena_.capacity();
+    return numbers;
+  }
 
   // Which page of a folio a page of a file is.
   std::uint64_t page_in_folio(std::uint64_t page) const { return page & ((std::uint64_t{1} << order_) - 1); }
@@ -110,103 +149,198 @@ class PageCache {
  private:
   static constexpr Site kFind{"cache_find"};
   static constexpr Site kInsert{"cache_insert"};
-  static constexpr Site kListAdd{"lru_add"};
+  static constexpr Site kRemove{"cache_remove"};
   static constexpr Site kFaultTry{"page_fault_try"};
   static constexpr Site kFaultWait{"page_fault_wait"};
   static constexpr Site kFaultMap{"page_fault_map"};
   static constexpr Site kFillStart{"page_fill_start"};
   static constexpr Site kFillPublish{"page_fill_publish"};
+  static constexpr Site kReclaimTry{"page_reclaim_try"};
+  static constexpr Site kDrop{"page_drop"};
 
-  static std::size_t power_of_two(std::uint64_t at_least) {
-    std::size_t n = 1;
-    while (n < at_least) n *= 2;
-    return n;
+  // The kernel's pagevec holds 15. Folios in batches are at most a quarter of the capacity.
+  static constexpr std::uint32_t kBatches = 64;
+  static constexpr std::uint32_t kBatch = 15;
+  // Folios isolated at a time: enough for the LRU lock to be rare (the kernel's SWAP_CLUSTER_MAX is 32 pages).
+  static constexpr std::uint32_t kReclaimBatch = 16;
+  // Folios that one allocation looks at before it gives up: about a millisecond's worth.
+  static constexpr std::uint64_t kMaxScan = 16384;
+  // Tries of a fault to get a folio while other threads have some in hand.
+  static constexpr int kTries = 2;
+  static constexpr std::uint64_t kMaxDrop = 65536;
+
+  static std::uint32_t share_of(std::uint64_t capacity, std::uint64_t divisor, std::uint32_t at_most) {
+    return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(capacity / divisor, 1, at_most));
   }
 
-  // Looks at the folio with `look`, which pins it when it is up to date and returns its state; else fills it or awaits
-  // who does.
+  static bool has(std::uint32_t state, std::uint32_t bits) { return (state & bits) == bits; }
+  static constexpr std::uint32_t kUsable = CachedFolio::kIndexed | CachedFolio::kUpToDate;
+
+  // Looks at the folio with `look`, which pins it when it is usable and returns its state; else fills it or awaits who
+  // does.
   template <class Look>
-  Fault with_folio(const File& file, std::uint64_t page, CachedFolio*& folio, Look look) {
+  Fault with_folio(const File& file, std::uint64_t page, Look look) {
     if (page * kPageBytes >= file.size) return Fault::kPastEnd;
-    bool created = false;
-    CachedFolio* const found = find_or_create(FolioKey{file.id, page >> order_}, created);
-    if (found == nullptr) return Fault::kFull;
-    Fault result = Fault::kMapped;
-    bool is_filler = created;
     for (;;) {
-      if (is_filler && !fill(file, *found)) {
-        result = Fault::kIoError;
-        break;
-      }
-      const std::uint32_t state = look(*found);
-      if ((state & CachedFolio::kUpToDate) != 0) break;
-      is_filler = (state & CachedFolio::kFilling) == 0 && start_fill(*found);
-      if (!is_filler && !await_fill(*found)) {
-        result = Fault::kIoError;
-        break;
-      }
+      bool created = false;
+      CachedFolio* const folio = find_or_create(FolioKey{file.id, page >> order_}, created);
+      if (folio == nullptr) return Fault::kFull;
+      const std::optional<Fault> result = look_or_fill(file, page, *folio, created, look);
+      put(*folio);  // the reference of find_or_create; a mapped folio has a pin of its own
+      if (result) return *result;
     }
-    unpin(*found);  // the reference of find_or_create; a mapped folio has a pin of its own
-    folio = found;
-    return result;
+  }
+
+  // Nothing when the folio has left the index. Requires: a reference.
+  template <class Look>
+  std::optional<Fault> look_or_fill(const File& file, std::uint64_t page, CachedFolio& folio, bool created, Look look) {
+    bool is_filler = created;
+    for (bool first = !created;; first = false) {
+      if (is_filler && !fill(file, page >> order_, folio)) return Fault::kIoError;
+      const std::uint32_t state = look(folio);
+      if (has(state, kUsable)) {
+        counters_.add(first ? CacheEvent::kHit : CacheEvent::kMiss);
+        if (!created && page_in_folio(page) == 0) note_use(folio, state);
+        return Fault::kMapped;
+      }
+      if (!has(state, CachedFolio::kIndexed)) return std::nullopt;
+      is_filler = !has(state, CachedFolio::kFilling) && start_fill(folio);
+      if (!is_filler && !await_fill(folio)) return Fault::kIoError;
+    }
+  }
+
+  // A request takes the pages of a file one after the other, and that is one use of a folio: the first page counts.
+  static void note_use(CachedFolio& folio, std::uint32_t state) {
+    if (!has(state, CachedFolio::kReferenced)) folio.state.fetch_or(CachedFolio::kReferenced, relaxed);
   }
 
   // The page-fault path. Like the kernel's: a fault that finds the page locked waits for it without the mapping's lock,
   // and must then start over, since the mapping may have changed meanwhile; only the second pass keeps the lock it
   // waited for. So one contended fault takes the page lock twice.
-  std::uint32_t fault(CachedFolio& folio) {
-    if (const TryGuard<W, typename Locks::Page> guard(folio.lock, kFaultTry); guard) return pin_if_up_to_date(folio);
+  template <class Gather>
+  std::uint32_t fault(CachedFolio& folio, Gather& gather) {
+    if (const TryGuard<W, typename Locks::Page> guard(folio.lock, kFaultTry); guard)
+      return pin_if_usable(folio, gather);
     { const Guard<W, typename Locks::Page> wait(folio.lock, kFaultWait); }
     const Guard<W, typename Locks::Page> guard(folio.lock, kFaultMap);
-    return pin_if_up_to_date(folio);
+    return pin_if_usable(folio, gather);
   }
 
-  // Under the page lock.
-  std::uint32_t pin_if_up_to_date(CachedFolio& folio) {
+  // Under the page lock, or not: see map() and read(). With a reference the key cannot change, so that one look tells
+  // whether the folio still belongs to its mapping.
+  template <class Gather>
+  std::uint32_t pin_if_usable(CachedFolio& folio, Gather& gather) {
     const std::uint32_t state = folio.state.load(acquire);  // F0
-    if ((state & CachedFolio::kUpToDate) != 0) folio.pins.fetch_add(1, relaxed);
+    if (has(state, kUsable)) {
+      folio.pins.fetch_add(1, relaxed);  // relaxed, as any count above a reference
+      gather(folio);
+    }
     return state;
   }
 
-  // The folio of the key with a reference, or null when the cache is full. `created`: it is new, and the caller must
-  // fill it.
-  CachedFolio* find_or_create(const FolioKey& key, bool& created) {
-    Plain<W, CachedFolio*>& bucket = bucket_of(key);
-    {
-      const SharedGuard<W, typename Locks::Mapping> guard(mapping_lock_, kFind);
-      if (CachedFolio* folio = find(bucket, key); folio != nullptr) return folio;
-    }
-    CachedFolio* folio = nullptr;
-    {
-      const Guard<W, typename Locks::Mapping> guard(mapping_lock_, kInsert);
-      if (folio = find(bucket, key); folio != nullptr) return folio;
-      if (folios_.size() >= capacity_) return nullptr;
-      folio = &folios_.emplace_back(classes_.page, key, store_.frame(folios_.size()));
-      folio->pins.fetch_add(1, relaxed);
-      folio->next_in_bucket = static_cast<CachedFolio*>(bucket);
-      bucket = folio;
-    }
-    created = true;
-    const Guard<W, typename Locks::Lru> guard(lru_lock_, kListAdd);
-    folio->next_in_list = static_cast<CachedFolio*>(inactive_);
-    inactive_ = folio;
-    return folio;
-  }
+  void put(CachedFolio& folio) { folio.pins.fetch_sub(1, release); }  // P1
 
-  // Under the mapping lock, so that a folio cannot leave the index between the look and the reference.
-  CachedFolio* find(const Plain<W, CachedFolio*>& bucket, const FolioKey& key) {
-    for (CachedFolio* folio = bucket; folio != nullptr; folio = folio->next_in_bucket) {
-      if (folio->key == key) {
-        folio->pins.fetch_add(1, relaxed);
-        return folio;
-      }
+  // The folio of the key with a reference, or null when none can be had. `created`: it is new, and the caller must fill
+  // it.
+  CachedFolio* find_or_create(const FolioKey& key, bool& created) {
+    for (int tries = 0; tries < kTries; ++tries) {
+      if (CachedFolio* const folio = find(key); folio != nullptr) return folio;
+      InHand<W> in_hand(in_hand_);
+      if (CachedFolio* const fresh = allocate(); fresh != nullptr) return insert(key, *fresh, created);
+      if (!in_hand.await_others()) return nullptr;
     }
     return nullptr;
   }
 
-  Plain<W, CachedFolio*>& bucket_of(const FolioKey& key) {
-    constexpr std::uint64_t kGolden = 0x9E3779B97F4A7C15;  // 2^64 divided by the golden ratio
-    return buckets_[((key.file * kGolden + key.index) * kGolden >> 32) & (bucket_count_ - 1)];
+  // Null when it is not there, else with a reference: taken under the mapping lock, so that a folio cannot leave the
+  // index between the look and the reference.
+  CachedFolio* find(const FolioKey& key) {
+    const SharedGuard<W, typename Locks::Mapping> guard(mapping_lock_, kFind);
+    return with_reference(index_.find(key));
+  }
+  // Under the mapping lock. Relaxed: that lock orders the reference before a freeze.
+  static CachedFolio* with_reference(CachedFolio* folio) {
+    if (folio != nullptr) folio->pins.fetch_add(1, relaxed);
+    return folio;
+  }
+
+  // Puts the frozen folio `fresh` into the index, or back into the arena when another thread was faster.
+  CachedFolio* insert(const FolioKey& key, CachedFolio& fresh, bool& created) {
+    fresh.key = key;
+    // Relaxed: the mapping lock publishes both.
+    fresh.state.store(CachedFolio::kFilling | CachedFolio::kIndexed, relaxed);
+    {
+      const Guard<W, typename Locks::Mapping> guard(mapping_lock_, kInsert);
+      if (CachedFolio* const folio = with_reference(index_.find(key)); folio != nullptr) {
+        arena_.give(fresh);
+        return folio;
+      }
+      fresh.pins.store(1, relaxed);
+      index_.insert(fresh);
+    }
+    lists_.add(fresh);
+    created = true;
+    return &fresh;
+  }
+
+  // A folio that nobody else knows, its count frozen: a free or a new one, else one that is reclaimed. Null when there
+  // is none.
+  CachedFolio* allocate() {
+    // Twice over the inactive list; then, if need be, as often over the active one as it takes to demote and free one.
+    const std::uint64_t limit = std::min<std::uint64_t>(8 * arena_.capacity(), kMaxScan);
+    for (std::uint32_t scanned = 0, before = ~0u;;) {
+      CachedFolio* const folio = arena_.take(classes_.page, [this](std::uint64_t n) { return store_.frame(n); });
+      if (folio != nullptr || scanned == before || scanned > limit) return folio;
+      before = scanned;
+      reclaim(scanned > limit / 4, scanned);
+    }
+  }
+
+  void reclaim(bool urgent, std::uint32_t& scanned) {
+    CachedFolio* chain = lists_.isolate(reclaim_batch_, urgent, scanned);
+    CachedFolio* kept = nullptr;
+    while (chain != nullptr) {
+      CachedFolio& folio = *chain;
+      chain = folio.next_in_list;
+      if (try_to_free(folio)) {
+        counters_.add(CacheEvent::kReclaim);
+        arena_.give(folio);
+      } else {
+        folio.next_in_list = kept;
+        kept = &folio;
+      }
+    }
+    lists_.put_back(kept);
+  }
+
+  // Requires: this thread has isolated the folio, so that nobody else frees it.
+  bool try_to_free(CachedFolio& folio) {
+    // Relaxed: looks that save the locks; the freeze decides.
+    const std::uint32_t state = folio.state.load(relaxed);
+    if (has(state, CachedFolio::kIndexed | CachedFolio::kReferenced) || folio.pins.load(relaxed) != 0) return false;
+    const TryGuard<W, typename Locks::Page> page(folio.lock, kReclaimTry);
+    if (!page) return false;
+    const Guard<W, typename Locks::Mapping> mapping(mapping_lock_, kRemove);
+    std::uint32_t unpinned = 0;
+    if (!folio.pins.compare_exchange(unpinned, CachedFolio::kFrozen, acquire)) return false;  // P0
+    leave_index(folio);
+    return true;
+  }
+
+  void drop_folio(const FolioKey& key) {
+    CachedFolio* const folio = find(key);
+    if (folio == nullptr) return;
+    {
+      const Guard<W, typename Locks::Page> page(folio->lock, kDrop);
+      const Guard<W, typename Locks::Mapping> mapping(mapping_lock_, kRemove);
+      leave_index(*folio);
+    }
+    put(*folio);
+  }
+
+  // Under the page lock and the mapping lock. Relaxed: either lock orders it for who looks under one.
+  void leave_index(CachedFolio& folio) {
+    if (has(folio.state.fetch_and(~CachedFolio::kIndexed, relaxed), CachedFolio::kIndexed)) index_.remove(folio);
   }
 
   // True when this thread is now the one that fills it.
@@ -220,8 +354,8 @@ class PageCache {
   }
 
   // Requires: this thread set filling.
-  bool fill(const File& file, CachedFolio& folio) {
-    const bool ok = store_.read(file, folio.key.index, *folio.frame);
+  bool fill(const File& file, std::uint64_t index, CachedFolio& folio) {
+    const bool ok = store_.read(file, index, *folio.frame);
     const std::uint32_t outcome = ok ? CachedFolio::kUpToDate : CachedFolio::kFailed;
     std::uint32_t old = 0;
     {
@@ -230,6 +364,7 @@ class PageCache {
                                   release);  // F1: filling off and the outcome on, at once
     }
     if ((old & CachedFolio::kWaiters) != 0) wake_all<W>(classes_.page.wait_table(), folio.state, CachedFolio::kWaiters);
+    counters_.add(ok ? CacheEvent::kFill : CacheEvent::kFailedFill);
     return ok;
   }
 
@@ -242,15 +377,15 @@ class PageCache {
   CacheClasses<W> classes_;
   Store& store_;
   const unsigned order_;
-  const std::uint64_t capacity_;
-  const std::size_t bucket_count_;
+  FolioArena<W, CachedFolio> arena_;
 
   typename Locks::Mapping mapping_lock_{classes_.mapping};
-  std::unique_ptr<Plain<W, CachedFolio*>[]> buckets_;  // guarded by mapping_lock_
-  std::deque<CachedFolio> folios_;                     // guarded by mapping_lock_; only grows
+  FolioIndex<W, CachedFolio> index_;  // guarded by mapping_lock_
+  FolioLists<W, CachedFolio, typename Locks::Lru> lists_;
+  const std::uint32_t reclaim_batch_;
 
-  typename Locks::Lru lru_lock_{classes_.lru};
-  Plain<W, CachedFolio*> inactive_{nullptr};  // guarded by lru_lock_
+  alignas(64) Atomic<W, std::uint32_t> in_hand_{0};  // see in_hand.h
+  CacheCounters<W> counters_;
 };
 
 }  // namespace convoy

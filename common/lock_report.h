@@ -68,6 +68,25 @@ struct ConvoySlices {
   }
 };
 
+// The page cache. A folio is the unit that is locked, filled and reclaimed.
+struct CacheReport {
+  std::uint64_t hits = 0, misses = 0, fills = 0, failed_fills = 0, reclaims = 0;
+  std::uint64_t pins = 0, folios = 0, capacity = 0, folio_bytes = 0;
+
+  template <class Self, class V>
+  static void describe(Self& c, V& v) {
+    v("hits", c.hits, "Pages that were there when they were asked for.");
+    v("misses", c.misses, "Pages that came once their folio was filled.");
+    v("fills", c.fills, "Folios that were read.");
+    v("failed_fills", c.failed_fills, "Folios that could not be read, or whose file changed meanwhile.");
+    v("reclaims", c.reclaims, "Folios that made room for others.");
+    v("pins", c.pins, "Pages pinned now: exact while no request runs.");
+    v("folios", c.folios, "Folios that exist now.");
+    v("capacity", c.capacity, "Folios that there may be.");
+    v("folio_bytes", c.folio_bytes, "Bytes of a folio.");
+  }
+};
+
 struct LockReport {
   ReportServer server;
   double uptime_s = 0;
@@ -76,6 +95,7 @@ struct LockReport {
   std::map<std::string, std::string> config;
   std::map<std::string, LockClassReport> classes;
   std::optional<ConvoySlices> convoy;
+  std::optional<CacheReport> cache;
 
   template <class Self, class V>
   static void describe(Self& c, V& v) {
@@ -86,6 +106,7 @@ struct LockReport {
     v("config", c.config, "Every setting with its value as text.");
     v("classes", c.classes, "Lock classes by role.");
     v("convoy", c.convoy, "How often a convoy stood on the page lock; null when it is not sampled.");
+    v("cache", c.cache, "The page cache; null of a server that has none or does not say.");
   }
 };
 

@@ -65,7 +65,9 @@ TextAnswer Control::show_locks() {
   LockReport report;
   report.server.version = version_text();
   report.uptime_s = now_s();
-  report.transactions = numbers_().requests;
+  const ServerNumbers numbers = numbers_();
+  report.transactions = numbers.requests;
+  report.cache = numbers.cache;
   const ProcessCpu cpu = own_cpu();
   report.cpu = {cpu.user_s, cpu.sys_s, cpu.context_switches};
   {

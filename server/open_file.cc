@@ -1,4 +1,4 @@
-// open_file.cc — The header lines of a file.
+// open_file.cc — Versions of files, and the header lines of one.
 // SPDX-License-Identifier: MIT
 #include "server/open_file.h"
 
@@ -10,6 +10,17 @@
 #include "server/http_text.h"
 
 namespace convoy {
+
+FileStamp stamp_of(const struct stat& status) {
+  return {status.st_dev, status.st_ino, static_cast<std::uint64_t>(status.st_size), status.st_mtim, status.st_ctim};
+}
+
+bool is_still(int fd, const FileStamp& stamp) {
+  struct stat status {};
+  if (::fstat(fd, &status) != 0) return false;
+  const FileStamp now = stamp_of(status);
+  return now == stamp || (status.st_nlink == 0 && now.same_bytes(stamp));
+}
 
 OpenFile::OpenFile(int fd, std::uint64_t version, const FileStamp& stamp, std::string path)
     : fd_(fd),

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <time.h>
 
@@ -20,11 +21,21 @@ struct FileStamp {
   timespec changed{};
 
   bool operator==(const FileStamp& other) const {
+    return same_bytes(other) && changed.tv_sec == other.changed.tv_sec && changed.tv_nsec == other.changed.tv_nsec;
+  }
+  // All but the change time, which renaming, removing and linking move too.
+  bool same_bytes(const FileStamp& other) const {
     return device == other.device && inode == other.inode && size == other.size &&
-           modified.tv_sec == other.modified.tv_sec && modified.tv_nsec == other.modified.tv_nsec &&
-           changed.tv_sec == other.changed.tv_sec && changed.tv_nsec == other.changed.tv_nsec;
+           modified.tv_sec == other.modified.tv_sec && modified.tv_nsec == other.modified.tv_nsec;
   }
 };
+
+FileStamp stamp_of(const struct stat& status);
+
+// Whether the open file `fd` still has the bytes of the version `stamp`. A change moves the change time, before the
+// first of its bytes can be read. A file that has lost its last name keeps its bytes, though that moves the time as
+// well: there the modification time must do. Not seen: stores through a shared mapping, beyond the first.
+bool is_still(int fd, const FileStamp& stamp);
 
 // Immutable. A file that changes on disk becomes another OpenFile with another `version`, so a response that holds this
 // one never mixes two versions in what it says about size and date. Closes its descriptor at the end.

@@ -17,18 +17,18 @@ void Outgoing::set_file(std::shared_ptr<const OpenFile> file) {
   end_page_ = (file_->size() + kPageBytes - 1) / kPageBytes;
 }
 
-Result<void> Outgoing::map_window() {
+tl::expected<void, PageError> Outgoing::map_window() {
   unpin_window();
   const std::uint64_t end = std::min<std::uint64_t>(end_page_, next_page_ + kWindowPages);
-  for (std::uint64_t index = next_page_; index < end; ++index) {
-    auto page = pages_.map(*file_, index);
-    if (!page) {
-      unpin_window();
-      return tl::unexpected(std::move(page).error());
-    }
-    pins_.push_back(*page);
+  pins_.reserve(end - next_page_);  // A page is appended under its lock: no allocation there.
+  for (; next_page_ < end; ++next_page_) {
+    auto mapped = pages_.map(*file_, next_page_, pins_);
+    if (mapped) continue;
+    // What is pinned can be sent and unpinned, and makes room.
+    if (mapped.error().kind == PageError::Kind::kFull && !pins_.empty()) break;
+    unpin_window();
+    return mapped;
   }
-  next_page_ = end;
   return {};
 }
 

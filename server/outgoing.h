@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "common/result.h"
 #include "server/open_file.h"
 #include "server/page_source.h"
 
@@ -33,9 +32,9 @@ class Outgoing {
   // The rest of the answer is all of `file`.
   void set_file(std::shared_ptr<const OpenFile> file);
 
-  // Maps and pins the next pages of the file until a window is full or the file ends. May sleep in page locks: for
-  // workers only. On an error nothing of the window is pinned.
-  Result<void> map_window();
+  // Maps and pins the next pages of the file until a window is full, the file ends, or the cache is full: one page is
+  // then enough of a window. May sleep in page locks: for workers only. On an error nothing of the window is pinned.
+  tl::expected<void, PageError> map_window();
 
   // Sends what is mapped with gathered, non-blocking sends until it is sent or the socket is full. kBroken: the peer is
   // gone.

@@ -4,7 +4,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
 
+#include "common/lock_report.h"
 #include "common/result.h"
 #include "server/file_store.h"
 #include "server/open_file.h"
@@ -19,13 +22,25 @@ struct PinnedPage {
   ServerCache::CachedFolio* folio;
 };
 
+// Why a page could not be mapped.
+struct PageError {
+  enum class Kind : std::uint8_t {
+    kFull,        // every folio of the cache is in use: try later
+    kChanged,     // the file is no longer the version that is open: open it again
+    kUnreadable,  // the disk, or whatever it is, refused
+  };
+  Kind kind;
+  std::string message;
+};
+
 // How a request takes pages.
 enum class Access : std::uint8_t {
   kMmap,  // by page faults, under the page lock
   kRead,  // as read() does, without it
 };
 
-// Pages of open files, read once and kept. Thread-safe; map() may sleep in locks and read the file.
+// Pages of open files, read once and kept as long as there is room. Thread-safe; map() and drop() may sleep in locks,
+// map() may read the file.
 class PageSource {
  public:
   struct Options {
@@ -37,13 +52,28 @@ class PageSource {
   // The policies of the classes are set.
   PageSource(LockClasses& classes, const Options& options);
 
-  // Maps page `index` of `file` and pins it. Errors: reading failed, the file ends before the page, the cache is full.
-  Result<PinnedPage> map(const OpenFile& file, std::uint64_t index);
+  // Maps page `index` of `file`, pins it and appends it to `list`, in one hold of the page lock. Room in the list is
+  // the caller's care: it should not grow there.
+  tl::expected<void, PageError> map(const OpenFile& file, std::uint64_t index, std::vector<PinnedPage>& list);
 
-  // Ends a pin. Any thread.
+  // Ends a pin. Any thread; takes no lock.
   void unpin(const PinnedPage& page) { cache_.unpin(*page.folio); }
 
+  // A version of a file that is no more, or that nobody will name again: what is cached of it can go.
+  void drop(std::uint64_t version, std::uint64_t size) { cache_.drop(version, size); }
+
+  // See PageCache: for the live change of the page policy. Requires: no thread is inside map() or drop().
+  template <class F>
+  void for_each_page_lock(F f) {
+    cache_.for_each_page_lock(f);
+  }
+
+  // As GET /locks shows it. Any thread.
+  CacheReport report();
+
  private:
+  PageError error_of(Fault fault, const OpenFile& file, std::uint64_t index) const;
+
   const Access access_;
   FileStore store_;
   ServerCache cache_;

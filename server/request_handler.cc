@@ -16,7 +16,7 @@ std::string_view detail_of(int status) {
     case 404:
       return "no such file";
     case 503:
-      return "too many open files";
+      return "too many open files, or a file that is being written";
     default:
       return "";
   }
@@ -61,10 +61,12 @@ std::optional<TextAnswer> RequestHandler::answer_file(const Request& request, Pe
     if (auto mapped = out.map_window(); mapped) {
       state.bytes.add(found.file->size());
       break;
-    } else if (attempt == 1) {
+    } else if (mapped.error().kind == PageError::Kind::kUnreadable) {
       return plain_answer(500, mapped.error().message);
+    } else if (attempt == 1 || mapped.error().kind == PageError::Kind::kFull) {
+      return plain_answer(503, mapped.error().message);
     }
-    // A file that was cut short since it was opened: look at the disk again, once.
+    // A file that changed since it was opened: look at the disk again, once.
     found = docroot_.find_again(state.path, state.memo);
   }
   write_file_head(out.head(), *found.file, persistence);

@@ -49,6 +49,7 @@ void write_text(std::string& out, const TextAnswer& answer, Persistence persiste
   fmt::format_to(end, "HTTP/1.1 {} {}\r\nDate: {}\r\nServer: {}\r\n", answer.status, reason_phrase(answer.status),
                  http_date_now(), kServerName);
   if (!answer.allow.empty()) fmt::format_to(end, "Allow: {}\r\n", answer.allow);
+  if (answer.status == 503) fmt::format_to(end, "Retry-After: 1\r\n");
   fmt::format_to(end, "Content-Length: {}\r\nContent-Type: {}\r\n{}\r\n", answer.body.size(), answer.content_type,
                  connection_line(persistence));
   if (!head_only) out.append(answer.body);

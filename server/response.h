@@ -30,7 +30,7 @@ struct TextAnswer {
 // An answer that says what `status` means, and `detail`.
 TextAnswer plain_answer(int status, std::string_view detail);
 
-// Writes head and body into `out`; only the head, unchanged, when the request was a HEAD.
+// Writes head and body into `out`, a 503 with `Retry-After: 1`; only the head, unchanged, when the request was a HEAD.
 void write_text(std::string& out, const TextAnswer& answer, Persistence persistence, bool head_only);
 
 }  // namespace convoy

@@ -53,6 +53,7 @@ ServerNumbers Server::Parts::numbers() const {
   numbers.accept_errors = acceptor->failed();
   numbers.address = address();
   numbers.workers = pool->snapshot();
+  numbers.cache = pages->report();
   return numbers;
 }
 
@@ -64,7 +65,8 @@ Result<void> Server::Parts::open_docroot() {
     default_docroot = std::move(*made);
     folder = default_docroot->folder();
   }
-  auto opened = Docroot::open(folder);
+  auto opened =
+      Docroot::open(folder, [this](std::uint64_t version, std::uint64_t size) { pages->drop(version, size); });
   if (!opened) return tl::unexpected(opened.error());
   docroot = std::move(*opened);
   return {};

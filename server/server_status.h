@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "common/lock_report.h"
 #include "common/process_cpu.h"
 #include "server/worker_pool.h"
 
@@ -17,6 +18,7 @@ struct ServerNumbers {
   std::uint64_t accept_errors = 0;  // accepts that failed or had to wait for descriptors
   std::string address;              // HOST:PORT that is listened on
   WorkerPool::Snapshot workers;
+  CacheReport cache;
 };
 
 // The page /server-status?auto: Apache's keys in Apache's order, "Key: value" lines. As httpd does, ratios are left out
