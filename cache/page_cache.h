@@ -147,14 +147,16 @@ class PageCache {
   std::uint64_t folio_bytes() const { return kPageBytes << order_; }
 
  private:
-  static constexpr Site kFind{"cache_find"};
-  static constexpr Site kInsert{"cache_insert"};
-  static constexpr Site kRemove{"cache_remove"};
+  static constexpr Site kFind{"mapping_find"};
+  static constexpr Site kInsert{"mapping_insert"};
+  static constexpr Site kRemove{"mapping_remove"};
   static constexpr Site kFaultTry{"page_fault_try"};
   static constexpr Site kFaultWait{"page_fault_wait"};
   static constexpr Site kFaultMap{"page_fault_map"};
   static constexpr Site kFillStart{"page_fill_start"};
+  static constexpr Site kFillRead{"page_fill_read"};
   static constexpr Site kFillPublish{"page_fill_publish"};
+  static constexpr Site kFillAwait{"page_fill_await"};
   static constexpr Site kReclaimTry{"page_reclaim_try"};
   static constexpr Site kDrop{"page_drop"};
 
@@ -355,6 +357,7 @@ class PageCache {
 
   // Requires: this thread set filling.
   bool fill(const File& file, std::uint64_t index, CachedFolio& folio) {
+    W::at(kFillRead);  // no lock, but a wait that may be long
     const bool ok = store_.read(file, index, *folio.frame);
     const std::uint32_t outcome = ok ? CachedFolio::kUpToDate : CachedFolio::kFailed;
     std::uint32_t old = 0;
@@ -370,6 +373,7 @@ class PageCache {
 
   // Waits until nobody fills the folio; false when its last fill failed.
   bool await_fill(CachedFolio& folio) {
+    W::at(kFillAwait);
     wait_for_clear<W>(classes_.page.wait_table(), folio.state, CachedFolio::kFilling, CachedFolio::kWaiters);
     return (folio.state.load(acquire) & CachedFolio::kFailed) == 0;  // F0
   }

@@ -16,6 +16,7 @@
 #include "loadgen/descriptor_limit.h"
 #include "loadgen/http_command.h"
 #include "loadgen/http_runner.h"
+#include "loadgen/live_switch.h"
 #include "loadgen/server_process.h"
 #include "loadgen/stop_signal.h"
 #include "loadgen/sweep_file.h"
@@ -46,6 +47,16 @@ Result<Target> target_of(const SweepFile& file, const SweepCase& one, const std:
   return make_target(spec);
 }
 
+// The same with its address.
+Result<Target> resolved_target(const SweepFile& file, const SweepCase& one, const ServerProcess& server) {
+  auto target = target_of(file, one, server.endpoint());
+  if (!target) return target;
+  const auto address = resolve(target->origin);
+  if (!address) return tl::unexpected(address.error());
+  target->address = *address;
+  return target;
+}
+
 // One command's sweep. Its steps return an exit code if the sweep cannot go on.
 class Sweep {
  public:
@@ -59,14 +70,10 @@ class Sweep {
     for (std::uint32_t repeat = 1; repeat <= repeats; ++repeat) {
       for (const auto& one : file_.cases) {
         if (repeat > one.keys.repeat) continue;
-        for (const auto place : policy_order(file_.policies.size(), one.keys.seed, repeat)) {
-          auto code = run_policy(one, file_.policies[place], repeat);
-          if (auto saved = results_.save(); !saved) {
-            log_error("{}", saved.error().message);
-            code = code.value_or(kAbortedExit);
-          }
-          if (code) return code;
-        }
+        const auto order = policy_order(file_.policies.size(), one.keys.seed, repeat);
+        if (const auto code =
+                one.keys.switching == "live" ? run_live(one, order, repeat) : run_each(one, order, repeat))
+          return code;
       }
     }
     return std::nullopt;
@@ -75,27 +82,57 @@ class Sweep {
   bool has_failed() const { return server_failed_ || results_.failed_requests() > 0; }
 
  private:
-  // Starts the server, runs all levels of users, ends the server.
-  std::optional<int> run_policy(const SweepCase& one, const SweepPolicy& policy, std::uint32_t repeat) {
-    auto server = ServerProcess::start(program_, server_settings(one, policy));
-    if (!server) return abort(place_of(file_, one, policy), server.error());
-    progress_.set_prefix(one.label.empty() ? policy.label : one.label + ", " + policy.label);
-    const auto code = run_levels(one, policy, repeat, *server);
-    if (auto stopped = server->stop(); !stopped && !code) {
-      server_failed_ = true;
-      log_error("{}: {}", place_of(file_, one, policy), stopped.error().message);
+  // A server for each policy in turn.
+  std::optional<int> run_each(const SweepCase& one, const std::vector<std::size_t>& order, std::uint32_t repeat) {
+    for (const auto place : order) {
+      const auto& policy = file_.policies[place];
+      auto server = ServerProcess::start(program_, server_settings(one, policy));
+      if (!server) return abort(place_of(file_, one, policy), server.error());
+      auto target = resolved_target(file_, one, *server);
+      auto code = target ? run_levels(one, policy, repeat, *server, *target)
+                         : abort(place_of(file_, one, policy), target.error());
+      end(*server, place_of(file_, one, policy), code);
+      if (code) return code;
     }
+    return std::nullopt;
+  }
+
+  // One server that goes from policy to policy while it runs.
+  std::optional<int> run_live(const SweepCase& one, const std::vector<std::size_t>& order, std::uint32_t repeat) {
+    const auto& first = file_.policies[order.front()];
+    auto server = ServerProcess::start(program_, server_settings(one, first));
+    if (!server) return abort(place_of(file_, one, first), server.error());
+    std::optional<int> code;
+    auto target = resolved_target(file_, one, *server);
+    auto live = target ? LiveSwitch::begin(*target, file_.policies) : tl::unexpected(target.error());
+    if (!live) code = abort(place_of(file_, one, first), live.error());
+    for (std::size_t i = 0; i < order.size() && !code; ++i) {
+      const auto& policy = file_.policies[order[i]];
+      const auto applied = live->apply(policy);
+      code = applied ? run_levels(one, policy, repeat, *server, *target)
+                     : abort(place_of(file_, one, policy), applied.error());
+    }
+    end(*server, place_of(file_, one, first), code);
     return code;
   }
 
+  // Ends the server and saves what has been measured.
+  void end(ServerProcess& server, const std::string& place, std::optional<int>& code) {
+    if (auto stopped = server.stop(); !stopped && !code) {
+      server_failed_ = true;
+      log_error("{}: {}", place, stopped.error().message);
+    }
+    if (auto saved = results_.save(); !saved) {
+      log_error("{}", saved.error().message);
+      code = code.value_or(kAbortedExit);
+    }
+  }
+
+  // Runs all levels of users.
   std::optional<int> run_levels(const SweepCase& one, const SweepPolicy& policy, std::uint32_t repeat,
-                                const ServerProcess& server) {
-    auto target = target_of(file_, one, server.endpoint());
-    if (!target) return abort(place_of(file_, one, policy), target.error());
-    auto address = resolve(target->origin);
-    if (!address) return abort(place_of(file_, one, policy), address.error());
-    target->address = *address;
-    HttpRunner runner(*target, server.pid(), progress_);
+                                const ServerProcess& server, const Target& target) {
+    progress_.set_prefix(one.label.empty() ? policy.label : one.label + ", " + policy.label);
+    HttpRunner runner(target, server.pid(), progress_);
     if (auto met = runner.meet_server(); !met) return abort(place_of(file_, one, policy), met.error());
     for (const auto users : one.keys.users) {
       auto report = runner.run(order_of(one, policy, repeat, users));
@@ -136,6 +173,21 @@ class Sweep {
   bool server_failed_ = false;
 };
 
+Result<void> try_policy(const SweepFile& file, const SweepCase& one, const SweepPolicy& policy,
+                        const std::string& program) {
+  auto server = ServerProcess::start(program, server_settings(one, policy));
+  if (!server) return tl::unexpected(server.error());
+  Result<void> tried;
+  if (one.keys.switching == "live") {
+    const auto target = resolved_target(file, one, *server);
+    if (!target) return tl::unexpected(target.error());
+    auto live = LiveSwitch::begin(*target, file.policies);
+    tried = live ? live->apply(policy) : tl::unexpected(live.error());
+  }
+  (void)server->stop();  // How it ends is looked at after each real run.
+  return tried;
+}
+
 // Finds out before the first run whether everything can be asked for and the server accepts all settings, by starting
 // it once with each. Returns an exit code if not.
 std::optional<int> try_everything(const SweepFile& file, const std::string& program) {
@@ -156,12 +208,11 @@ std::optional<int> try_everything(const SweepFile& file, const std::string& prog
   }
   for (const auto& one : file.cases) {
     for (const auto& policy : file.policies) {
-      auto server = ServerProcess::start(program, server_settings(one, policy));
+      const auto tried = try_policy(file, one, policy, program);
       if (stop_signal::received() != 0) return 128 + stop_signal::received();
-      if (!server) {
-        return usage_error("convoy-loadgen", "sweep", place_of(file, one, policy) + ": " + server.error().message);
+      if (!tried) {
+        return usage_error("convoy-loadgen", "sweep", place_of(file, one, policy) + ": " + tried.error().message);
       }
-      (void)server->stop();  // How it ends is looked at after each real run.
     }
   }
   return std::nullopt;

@@ -126,6 +126,8 @@ Result<void> check_cases(const SweepFile& file) {
   return {};
 }
 
+std::vector<std::string> switch_kinds() { return {"restart", "live"}; }
+
 // A generator of its own (splitmix64), so that the order is the same with every standard library.
 std::uint64_t next_random(std::uint64_t& state) {
   std::uint64_t z = (state += 0x9e3779b97f4a7c15);
@@ -152,6 +154,8 @@ void SweepKeys::describe(Self& c, V& v) {
   v("threads", c.threads, Range<std::uint32_t>{1, kMostThreads}, start, "Generator threads.");
   v("seed", c.seed, Range<std::uint64_t>{1, 1'000'000'000'000}, start, "Sets the order of the policies.");
   v("connection", c.connection, OneOf{HttpOptions::connection_kinds}, start, "One a user, or one a request.");
+  v("switch", c.switching, OneOf{switch_kinds}, start,
+    "How policies take turns: restart, a server each; live, one server that changes.");
   v("baseline", c.baseline, Text{"the label of a policy"}, start, "What the others are compared with.");
 }
 
@@ -191,6 +195,7 @@ Result<SweepFile> parse_sweep(const Json& json, const std::string& path) {
 }
 
 ServerSettings server_settings(const SweepCase& one, const SweepPolicy& policy) {
+  if (one.keys.switching == "live") return one.server;
   ServerSettings settings = policy.settings;
   settings.insert(one.server.begin(), one.server.end());
   return settings;

@@ -29,6 +29,7 @@ struct SweepKeys {
   std::uint32_t threads = 1;
   std::uint64_t seed = 1;
   std::string connection = "keep-alive";
+  std::string switching = "restart";
   std::string baseline;
 
   template <class Self, class V>
@@ -63,7 +64,7 @@ Result<SweepFile> read_sweep_file(const std::string& path);
 Result<SweepFile> parse_sweep(const Json& json, const std::string& path);
 
 // What the server is started with for a policy in a case: the policy's settings win over the case's, and those over the
-// file's.
+// file's. With switch = "live" it is started with the case's alone.
 ServerSettings server_settings(const SweepCase& one, const SweepPolicy& policy);
 
 // The policies' places in the order in which repeat `repeat` (from 1) runs them: shuffled by the seed, and turned by

@@ -32,10 +32,20 @@ template <World W, Lockable... Ps>
 class CONVOY_CAPABILITY("any lock") AnyLock<W, PolicyList<Ps...>> {
  public:
   // The class's policy is the position of a policy in the list.
-  explicit AnyLock(LockClass<W>& lock_class) : class_(&lock_class) { emplace(std::index_sequence_for<Ps...>{}); }
+  explicit AnyLock(LockClass<W>& lock_class) : class_(&lock_class) {
+    emplace(class_->policy(), std::index_sequence_for<Ps...>{});
+  }
   ~AnyLock() { destroy(std::index_sequence_for<Ps...>{}); }
   AnyLock(const AnyLock&) = delete;
   AnyLock& operator=(const AnyLock&) = delete;
+
+  // Becomes a free lock of the policy at `position`. Requires: nobody holds it, waits for it or is inside unlock()
+  // (Quiescence::run), and the class still has the policy it had; who calls it gives the class the new one once all of
+  // its locks are reset.
+  void reset(std::uint8_t position) {
+    destroy(std::index_sequence_for<Ps...>{});
+    emplace(position, std::index_sequence_for<Ps...>{});
+  }
 
   void lock() CONVOY_ACQUIRE() CONVOY_NO_TSA {
     visit([](auto& l) CONVOY_NO_TSA { l.lock(); });
@@ -82,8 +92,8 @@ class CONVOY_CAPABILITY("any lock") AnyLock<W, PolicyList<Ps...>> {
   using First = std::tuple_element_t<0, std::tuple<Ps...>>;
 
   template <std::size_t... I>
-  void emplace(std::index_sequence<I...>) {
-    (void)((class_->policy() == I && (new (storage_) Ps(*class_), true)) || ...);
+  void emplace(std::uint8_t position, std::index_sequence<I...>) {
+    (void)((position == I && (new (storage_) Ps(*class_), true)) || ...);
   }
   template <std::size_t... I>
   void destroy(std::index_sequence<I...>) {

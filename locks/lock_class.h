@@ -29,7 +29,8 @@ class LockClass {
   std::string_view name() const { return name_; }
 
   std::uint8_t policy() const { return policy_; }
-  // Requires: no lock of this class exists yet.
+  // Requires: no lock of this class exists yet; or nobody is in a region (quiescence.h) and every lock of the class has
+  // been reset to this policy.
   void set_policy(std::uint8_t policy) { policy_ = policy; }
 
   // Relaxed: a knob orders nothing, and a waiter that reads the old value is as if it had come before the change.
@@ -45,7 +46,7 @@ class LockClass {
 
  private:
   std::string_view name_;
-  std::uint8_t policy_;
+  Plain<W, std::uint8_t> policy_;
   Atomic<W, std::uint32_t> knobs_[kKnobCount];
   typename W::Counters counters_;
   WaitTable<W> wait_table_;

@@ -160,20 +160,25 @@ class WaitTable {
   alignas(64) Queue queues_[W::kWaitQueues];
 };
 
-// Waits for a bit of a word that is not a lock: a SHARED wait, as the kernel's for writeback. Returns once the bit was
-// seen clear; the caller then looks at the word again (acquire). Waiters are all woken together, by wake_all().
+// Waits for a bit of a word that is not a lock: a SHARED wait, as the kernel's for writeback. Returns true once the bit
+// was seen clear, or was for a while; the caller then looks at the word again (acquire). False when `deadline` passed
+// before. Waiters are all woken together, by wake_all().
 // Requires: who clears the bit reads `waiters_bit` in the same read-modify-write and calls wake_all() if it was set.
 template <World W>
-void wait_for_clear(WaitTable<W>& table, Atomic<W, std::uint32_t>& word, std::uint32_t bit, std::uint32_t waiters_bit) {
+bool wait_for_clear(WaitTable<W>& table, Atomic<W, std::uint32_t>& word, std::uint32_t bit, std::uint32_t waiters_bit,
+                    Deadline deadline = kNever) {
   Waiter<W> me(&word);
   {
     typename WaitTable<W>::Locked queue(table, &word);
     // Waiters bit first, then the last look: who clears the bit afterwards sees it. Acquire as for any look at the
     // word.
-    if ((word.fetch_or(waiters_bit, acquire) & bit) == 0) return;
+    if ((word.fetch_or(waiters_bit, acquire) & bit) == 0) return true;
     queue.append(me);
   }
-  me.await_verdict(kNever, [] {});
+  if (me.await_verdict(deadline, [] {})) return true;
+  typename WaitTable<W>::Locked queue(table, &word);
+  if (me.linked) queue.unlink(me);
+  return me.load_verdict() != Verdict::kWaiting;
 }
 
 template <World W>

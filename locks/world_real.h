@@ -199,7 +199,9 @@ class RealWorld {
 
   static std::uint64_t ordinal(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
 
-  static void at(const Site& site) { record().site = &site; }
+  static void at(const Site& site) { record().site.store(&site, std::memory_order_relaxed); }
+  // The call site that `thread` named last; null if none. Relaxed: a hint for who reports on a thread that is stuck.
+  static const Site* site_of(Thread thread) { return registry().find(thread)->site.load(std::memory_order_relaxed); }
 
   [[noreturn]] static void panic(const char* text) {
     std::fprintf(stderr, "panic: %s\n", text);
@@ -249,7 +251,7 @@ class RealWorld {
     std::uint32_t no_preempt_depth = 0;
     std::uint32_t unparks_held = 0;
     std::array<Record*, 16> held{};
-    const Site* site = nullptr;
+    std::atomic<const Site*> site{nullptr};
     std::uint64_t random = 0;
     ParkHooks hooks;
     SpareNodes spares;

@@ -38,6 +38,7 @@ struct ServerConfig {
   std::uint32_t folio_order = 2;
   std::string access = "mmap";
   Size capacity = kGiB;
+  Duration swap_timeout = std::chrono::seconds(2);
   Duration idle_timeout = std::chrono::seconds(60);
   Duration send_timeout = std::chrono::seconds(60);
   std::uint32_t yield_after = 100;
@@ -62,7 +63,7 @@ struct ServerConfig {
     v("io-threads", c.io_threads, Range{1u, 64u}, kStart, "Event loops, each a thread.");
     v("cpus", c.cpus, Checked{"all, or processors such as 0 or 0,2-3", check_cpus}, kStart,
       "Processors that the server is pinned to.", Also{.value_name = "LIST"});
-    v("page-lock", c.page_lock, OneOf{page_policies}, kStart, "Policy of the page lock; see --list-policies.",
+    v("page-lock", c.page_lock, OneOf{page_policies}, When::kLive, "Policy of the page lock; see --list-policies.",
       Also{.value_name = "POLICY"});
     v("mapping-lock", c.mapping_lock, OneOf{mapping_policies}, kStart, "Policy of the lock of the page index.",
       Also{.value_name = "POLICY"});
@@ -73,6 +74,8 @@ struct ServerConfig {
       "How a request takes pages: mmap, by faults under the page lock, or read, without it.",
       Also{.value_name = "KIND"});
     v("capacity", c.capacity, Range{kMiB, kTiB}, kStart, "Memory of the page cache.");
+    v("swap-timeout", c.swap_timeout, Range<Duration>{std::chrono::milliseconds(1), std::chrono::hours(1)}, When::kLive,
+      "How long a change of page-lock waits for the requests under way before it is given up.");
     constexpr Range<Duration> kTimeout{std::chrono::milliseconds(100), std::chrono::hours(24)};
     v("idle-timeout", c.idle_timeout, kTimeout, kStart,
       "A request must arrive whole within it, and a connection without one is closed after it.");

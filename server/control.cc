@@ -37,18 +37,31 @@ TextAnswer method_not_allowed(std::string_view allow) {
   return answer;
 }
 
+struct Times {
+  double asked_s, drained_s, done_s;
+};
+
+TextAnswer mark_answer(const std::string& name, const std::string& from, const std::string& to, const Times& times) {
+  return json_answer(Json{{"name", name},
+                          {"from", from},
+                          {"to", to},
+                          {"asked_s", times.asked_s},
+                          {"drained_s", times.drained_s},
+                          {"done_s", times.done_s}});
+}
+
 }  // namespace
 
 Control::Control(ServerSetup& setup, std::function<ServerNumbers()> numbers)
     : setup_(setup), numbers_(std::move(numbers)) {}
 
-std::optional<TextAnswer> Control::answer(const Request& request, std::string_view path) {
+std::optional<TextAnswer> Control::answer(const Request& request, std::string_view path, std::uint32_t worker) {
   static constexpr std::string_view kPrefix = "config/";
   const bool reads = request.method == Method::kGet || request.method == Method::kHead;
   const bool one_setting = path.substr(0, kPrefix.size()) == kPrefix;
   if (one_setting) {
     const auto name = path.substr(kPrefix.size());
-    if (request.method == Method::kPut) return change_setting(name, request.body);
+    if (request.method == Method::kPut) return change_setting(name, request.body, worker);
     return reads ? show_setting(name) : method_not_allowed("GET, HEAD, PUT");
   }
   if (path != "locks" && path != "server-status" && path != "config") return std::nullopt;
@@ -107,11 +120,11 @@ TextAnswer Control::show_setting(std::string_view name) {
   return json_answer(json);
 }
 
-TextAnswer Control::change_setting(std::string_view name, std::string_view body) {
+TextAnswer Control::change_setting(std::string_view name, std::string_view body, std::uint32_t worker) {
   const double asked_s = now_s();
   if (!body.empty() && body.back() == '\n') body.remove_suffix(1);
   if (!body.empty() && body.back() == '\r') body.remove_suffix(1);
-  const std::lock_guard guard(mutex_);
+  std::unique_lock guard(mutex_);
   Settings& settings = setup_.settings;
   Setting* const setting = settings.find(name);
   if (setting == nullptr) return plain_answer(404, settings.get(name).error().message);
@@ -119,15 +132,34 @@ TextAnswer Control::change_setting(std::string_view name, std::string_view body)
   if (const auto done = settings.set_live(name, body); !done) {
     return plain_answer(setting->when != When::kLive ? 409 : 400, done.error().message);
   }
+  const std::string to = setting->get();
+  if (setting->key == "page-lock" && to != from) {
+    (void)setting->set(from);  // stays so until the policy has changed
+    guard.unlock();
+    return swap_page_lock(from, to, asked_s, worker);
+  }
   setup_.locks.apply(setup_.config);
   // A knob is in force as soon as it is stored: nothing has to drain.
   const double done_s = now_s();
-  return json_answer(Json{{"name", setting->key},
-                          {"from", from},
-                          {"to", setting->get()},
-                          {"asked_s", asked_s},
-                          {"drained_s", done_s},
-                          {"done_s", done_s}});
+  return mark_answer(setting->key, from, to, {asked_s, done_s, done_s});
+}
+
+TextAnswer Control::swap_page_lock(const std::string& from, const std::string& to, double asked_s,
+                                   std::uint32_t worker) {
+  Duration patience;
+  {
+    const std::lock_guard guard(mutex_);
+    patience = setup_.config.swap_timeout;
+  }
+  double drained_s = 0;
+  std::string before = from;
+  const auto swapped = setup_.locks.swap_page(to, worker, patience, [&] {
+    drained_s = now_s();
+    const std::lock_guard guard(mutex_);  // free: who takes it is in a region
+    before = std::exchange(setup_.config.page_lock, to);
+  });
+  if (!swapped) return plain_answer(503, fmt::format("page-lock stays {}: {}", from, swapped.error().message));
+  return mark_answer("page-lock", before, to, {asked_s, drained_s, now_s()});
 }
 
 }  // namespace convoy

@@ -10,6 +10,7 @@ namespace convoy {
 
 void HttpService::run(Connection& connection, std::uint32_t worker, WorkerPool& pool) {
   WorkerState& state = states_[worker];
+  const Region<RealWorld> region(regions_, worker);
   for (int answered = 0;; ++answered) {
     if (connection.out.active() && send_answer(connection) == Turn::kGivenBack) return;
     if (answered == kBurst) return pool.submit(connection);

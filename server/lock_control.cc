@@ -78,6 +78,9 @@ void add_knobs(Settings& settings, std::string_view role, LockClass<RealWorld>& 
   }
 }
 
+// A site's name begins with the role of its lock: page_fill_read.
+std::string_view class_of(std::string_view site) { return site.substr(0, site.find('_')); }
+
 }  // namespace
 
 std::vector<std::string> page_policies() { return names_of(page_traits()); }
@@ -95,8 +98,52 @@ Result<void> LockControl::start(const ServerConfig& config) {
   if (auto done = choose<MappingPolicies<RealWorld>>(classes_.mapping, "mapping-lock", config.mapping_lock); !done)
     return done;
   if (auto done = choose<LruPolicies<RealWorld>>(classes_.lru, "lru-lock", config.lru_lock); !done) return done;
+  regions_ = std::make_unique<Quiescence<RealWorld>>(config.workers);
+  threads_.resize(config.workers);
   apply(config);
   return {};
+}
+
+Result<void> LockControl::swap_page(std::string_view policy, std::uint32_t worker, Duration patience,
+                                    const std::function<void()>& at_rest) {
+  using Outcome = Quiescence<RealWorld>::Outcome;
+  const auto position = find_policy<PagePolicies<RealWorld>>(policy);
+  if (!position) return fail("no policy '{}' fits this role", policy);
+  const auto deadline = RealWorld::deadline_in(static_cast<std::uint64_t>(patience.count()));
+  std::string inside;
+  const auto outcome = regions_->run(
+      worker, deadline,
+      [&] {
+        at_rest();
+        reset_page_locks_(*position);
+        classes_.page.set_policy(*position);
+      },
+      [&] { inside = who_is_inside(); });
+  switch (outcome) {
+    case Outcome::kDone:
+      return {};
+    case Outcome::kBusy:
+      return fail("another change of a policy did not end within swap-timeout, {}", format_duration(patience));
+    case Outcome::kOccupied:
+      break;
+  }
+  return fail("after swap-timeout, {}, still inside a request: {}", format_duration(patience), inside);
+}
+
+// "worker 3 at page_fill_read (class page), ...": whom a swap waited for in vain, and where they were last.
+std::string LockControl::who_is_inside() const {
+  constexpr std::size_t kMostNamed = 5;
+  std::vector<std::string> named;
+  std::size_t count = 0;
+  for (std::uint32_t worker = 0; worker < regions_->members(); ++worker) {
+    if (!regions_->is_inside(worker) || ++count > kMostNamed) continue;
+    const Site* const site = RealWorld::site_of(threads_[worker]);
+    named.push_back(site == nullptr
+                        ? fmt::format("worker {} before its first lock", worker)
+                        : fmt::format("worker {} at {} (class {})", worker, site->name, class_of(site->name)));
+  }
+  if (count > kMostNamed) named.push_back(fmt::format("and {} more", count - kMostNamed));
+  return fmt::format("{}", fmt::join(named, ", "));
 }
 
 void LockControl::apply(const ServerConfig& config) {
@@ -104,6 +151,7 @@ void LockControl::apply(const ServerConfig& config) {
 }
 
 void LockControl::worker_started(const WorkerHooks& hooks) {
+  threads_[hooks.worker] = RealWorld::self();
   RealWorld::set_park_hooks({
       .about_to_park = [](void* pool) { WorkerHooks::about_to_park(static_cast<WorkerPool*>(pool)); },
       .resumed = [](void* pool) { WorkerHooks::resumed(static_cast<WorkerPool*>(pool)); },

@@ -2,14 +2,19 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/lock_report.h"
 #include "common/result.h"
 #include "common/settings.h"
+#include "locks/quiescence.h"
 #include "server/config.h"
 #include "server/server_locks.h"
 #include "server/worker_pool.h"
@@ -24,6 +29,19 @@ class LockControl {
 
   // Brings `config` into force before the first lock is built.
   Result<void> start(const ServerConfig& config);
+
+  // Each worker is a member and runs its requests inside. After start().
+  Quiescence<RealWorld>& regions() { return *regions_; }
+
+  // `reset(position)` gives every page lock there is the policy at that position of PagePolicies; called by swap_page()
+  // while nobody is in a region.
+  void own_page_locks(std::function<void(std::uint8_t position)> reset) { reset_page_locks_ = std::move(reset); }
+
+  // Changes the policy of the page lock to `policy` (its name) while nobody is in a region; calls at_rest() just
+  // before. Called by `worker` inside its region; blocks up to `patience`. Errors, after which nothing has changed: the
+  // name is not known, another swap or a request did not end in time (who, and where it waits).
+  Result<void> swap_page(std::string_view policy, std::uint32_t worker, Duration patience,
+                         const std::function<void()>& at_rest);
 
   // Brings a live change of `config` into force. A knob of a class is in force as soon as its setting is stored.
   void apply(const ServerConfig& config);
@@ -44,7 +62,12 @@ class LockControl {
   static std::string list_policies();
 
  private:
+  std::string who_is_inside() const;
+
   LockClasses classes_;
+  std::unique_ptr<Quiescence<RealWorld>> regions_;
+  std::vector<Thread> threads_;  // by worker; written by each before its first request
+  std::function<void(std::uint8_t)> reset_page_locks_;
   std::uint64_t last_slow_ = 0;
   std::uint64_t last_handoffs_ = 0;
   mutable std::mutex convoy_mutex_;

@@ -56,17 +56,16 @@ class PageSource {
   // the caller's care: it should not grow there.
   tl::expected<void, PageError> map(const OpenFile& file, std::uint64_t index, std::vector<PinnedPage>& list);
 
+  // Gives every page lock the policy at `position` of PagePolicies. Requires: nobody is in a region.
+  void reset_page_locks(std::uint8_t position) {
+    cache_.for_each_page_lock([position](ServerCacheLocks::Page& lock) { lock.reset(position); });
+  }
+
   // Ends a pin. Any thread; takes no lock.
   void unpin(const PinnedPage& page) { cache_.unpin(*page.folio); }
 
   // A version of a file that is no more, or that nobody will name again: what is cached of it can go.
   void drop(std::uint64_t version, std::uint64_t size) { cache_.drop(version, size); }
-
-  // See PageCache: for the live change of the page policy. Requires: no thread is inside map() or drop().
-  template <class F>
-  void for_each_page_lock(F f) {
-    cache_.for_each_page_lock(f);
-  }
 
   // As GET /locks shows it. Any thread.
   CacheReport report();

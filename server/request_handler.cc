@@ -32,7 +32,7 @@ bool RequestHandler::answer(const Request& request, bool server_stops, WorkerSta
   std::optional<TextAnswer> text;
   if (!url_to_path(request.target, state.path)) {
     text = plain_answer(400, "a path that cannot be decoded or leaves the root");
-  } else if (control_ && (text = control_(request, state.path))) {
+  } else if (control_ && (text = control_(request, state.path, state.worker))) {
     write_text(out.head(), *text, persistence, head_only);
     return keep;
   } else if (request.method != Method::kGet && !head_only) {

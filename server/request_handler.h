@@ -14,8 +14,10 @@
 
 namespace convoy {
 
-// Answers a request to `path` when it names a control page ("locks", "config/NAME", ...); nothing for any other path.
-using ControlPages = std::function<std::optional<TextAnswer>(const Request& request, std::string_view path)>;
+// Answers a request to `path` on `worker` when it names a control page ("locks", "config/NAME", ...); nothing for any
+// other path.
+using ControlPages =
+    std::function<std::optional<TextAnswer>(const Request& request, std::string_view path, std::uint32_t worker)>;
 
 // Runs on workers; thread-safe.
 class RequestHandler {

@@ -113,6 +113,7 @@ tl::expected<std::unique_ptr<Server>, StartError> Server::start(std::unique_ptr<
   if (const auto pinned = pin_to_cpus(*cpus); !pinned) return refuse(pinned.error(), 2);
   if (const auto chosen = p.setup->locks.start(config); !chosen) return refuse(chosen.error(), 2);
   p.pages = std::make_unique<PageSource>(p.setup->locks.classes(), page_options(config));
+  p.setup->locks.own_page_locks([&pages = *p.pages](std::uint8_t position) { pages.reset_page_locks(position); });
   for (std::uint32_t i = 0; i < config.io_threads; ++i) {
     p.loops.push_back(std::make_unique<EventLoop>(*p.pages, connection_limits(config)));
   }
@@ -123,8 +124,10 @@ tl::expected<std::unique_ptr<Server>, StartError> Server::start(std::unique_ptr<
   p.acceptor = std::move(*acceptor);
   if (const auto opened = p.open_docroot(); !opened) return refuse(opened.error(), 2);
   p.handler = std::make_unique<RequestHandler>(
-      *p.docroot, [&p](const Request& request, std::string_view path) { return p.control.answer(request, path); });
-  p.service = std::make_unique<HttpService>(*p.handler, config.workers);
+      *p.docroot, [&p](const Request& request, std::string_view path, std::uint32_t worker) {
+        return p.control.answer(request, path, worker);
+      });
+  p.service = std::make_unique<HttpService>(*p.handler, p.setup->locks.regions());
   if (const auto started = p.start_pool(); !started) return refuse(started.error(), 2);
   for (const auto& loop : p.loops) loop->set_pool(*p.pool);
   p.sampler = std::make_unique<ConvoySampler>(p.setup->locks);

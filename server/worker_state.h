@@ -25,8 +25,9 @@ class OwnCounter {
 
 // On cache lines of its own.
 struct alignas(64) WorkerState {
-  OwnCounter requests;  // answered or being answered, those to control pages apart
-  OwnCounter bytes;     // of their bodies
+  std::uint32_t worker = 0;  // whose it is: its place in the pool, and its member of LockControl::regions()
+  OwnCounter requests;       // answered or being answered, those to control pages apart
+  OwnCounter bytes;          // of their bodies
   Docroot::Memo memo;
   std::string path;  // scratch of the request that runs
 };

@@ -4,13 +4,14 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <string>
 
 #include "tests/loadgen/fake_server.h"
 
 // Options: --http=127.0.0.1:0 as the real one; --page-lock, --access, --page-lock-unfairness=0..1000 are taken;
 // --how=fine, silent (never ready), dies (after 20 requests), fails (exit code 7 at the end), stubborn (ignores
-// SIGTERM). Every other option ends it with exit code 2.
+// SIGTERM). Every other option ends it with exit code 2. /config/NAME shows and takes them, access at the start only.
 int main(int argc, char** argv) {
   using namespace convoy::testing;
   std::map<std::string, std::string> options{{"how", "fine"}};
@@ -33,11 +34,29 @@ int main(int argc, char** argv) {
   sigaddset(&ends, SIGTERM);
   sigprocmask(SIG_BLOCK, &ends, nullptr);
   std::atomic<int> served{0};
-  FakeServer server([&](const FakeRequest& request) {
-    if (how == "dies" && ++served == 20) std::_Exit(9);
-    send_text(request.fd, answer_text(200, std::string(100, 'x')));
-    return true;
-  });
+  options.insert({{"page-lock", "bounded"}, {"page-lock-unfairness", "5"}, {"access", "mmap"}});
+  std::mutex mutex;
+  const auto control = [&](const FakeRequest& request) {
+    const std::lock_guard guard(mutex);
+    const auto name = request.path.substr(request.path.rfind('/') + 1);
+    if (options.count(name) == 0) {
+      send_text(request.fd, answer_text(404, "no such page\n"));
+    } else if (request.method == "PUT" && request.body == "no-policy") {
+      send_text(request.fd, answer_text(400, name + ": 'no-policy' is not allowed\n"));
+    } else {
+      if (request.method == "PUT") options[name] = request.body;
+      const char* const live = name == "access" ? "false" : "true";
+      send_text(request.fd, answer_text(200, "{\"value\": \"" + options[name] + "\", \"live\": " + live + "}"));
+    }
+    return false;
+  };
+  FakeServer server(
+      [&](const FakeRequest& request) {
+        if (how == "dies" && ++served == 20) std::_Exit(9);
+        send_text(request.fd, answer_text(200, std::string(100, 'x')));
+        return true;
+      },
+      control);
   if (how != "silent") std::fprintf(stderr, "fake-server ready http=127.0.0.1:%u resp=off\n", unsigned{server.port()});
   int signal = 0;
   do {

@@ -101,6 +101,24 @@ TEST_F(SweepCommand, cases_have_files_of_their_own) {
   EXPECT_EQ(two.runs.at(0).target, "/y");
 }
 
+TEST_F(SweepCommand, one_server_changes_from_policy_to_policy) {
+  const std::string live = "switch = 'live'\n";
+  const auto end = sweep(live + kShort + kTwo);
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_EQ(result("a.json").runs.size(), 4U);
+  EXPECT_EQ(result("b_c.json").runs.size(), 4U);
+  EXPECT_EQ(servers_left(), 0);
+  for (const std::string bad : {"access = 'read'", "page-lock = 'no-policy'", "bogus = 1"}) {
+    SetUp();
+    const auto refused = sweep(live + kShort + kTwo + "[[policy]]\nlabel = 'bad'\n" + bad + "\n");
+    EXPECT_EQ(refused.code, 2) << bad;
+    EXPECT_THAT(refused.err, HasSubstr(bad.substr(0, bad.find(' ')))) << bad;
+    EXPECT_FALSE(fs::exists(out()));
+    EXPECT_EQ(servers_left(), 0);
+  }
+  EXPECT_EQ(sweep("switch = 'never'\n" + kShort + kTwo).code, 2);
+}
+
 TEST_F(SweepCommand, a_setting_the_server_refuses_ends_it_before_anything_runs) {
   const auto end = sweep(kShort + kTwo + "[[policy]]\nlabel = 'bad'\npage-lock-unfairness = 1001\n");
   EXPECT_EQ(end.code, 2);

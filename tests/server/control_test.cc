@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "common/lock_report.h"
 #include "tests/server/test_server.h"
@@ -65,6 +67,43 @@ TEST(Control, live_change) {
   EXPECT_EQ(all["page-lock-unfairness"]["value"], "1000");
   EXPECT_EQ(all["workers"]["live"], false);
   EXPECT_EQ(server.accesses(), 0u) << "control pages are not counted";
+}
+
+TEST(Control, the_page_policy_changes_while_it_serves) {
+  const TestServer server;
+  EXPECT_EQ(server.get("/hot.bin").status, 200);
+  for (const std::string policy : {"ticket", "handoff", "ttas", "barging", "bounded"}) {
+    const Answer answer = put(server, "page-lock", policy);
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    const auto mark = nlohmann::json::parse(answer.body);
+    EXPECT_EQ(mark["to"], policy);
+    EXPECT_LE(mark["asked_s"].get<double>(), mark["drained_s"].get<double>());
+    EXPECT_LE(mark["drained_s"].get<double>(), mark["done_s"].get<double>());
+    const auto report = parse_lock_report(server.get("/locks").body);
+    EXPECT_EQ(report->classes.at("page").policy, policy);
+    EXPECT_EQ(report->config.at("page-lock"), policy);
+    EXPECT_EQ(server.get("/hot.bin").status, 200) << policy;
+  }
+  EXPECT_EQ(put(server, "page-lock", "bounded").status, 200) << "the one it has";
+  EXPECT_EQ(put(server, "page-lock", "std-mutex").status, 400);
+  EXPECT_EQ(put(server, "mapping-lock", "ticket").status, 409);
+}
+
+// Two connections that ask at once, again and again, while others are served.
+TEST(Control, swaps_asked_for_at_once_all_end) {
+  const TestServer server;
+  std::vector<std::jthread> threads;
+  for (const std::string policy : {"ticket", "handoff"}) {
+    threads.emplace_back([&server, policy] {
+      for (int i = 0; i < 100; ++i) EXPECT_EQ(put(server, "page-lock", i % 2 == 0 ? policy : "bounded").status, 200);
+    });
+  }
+  for (int user = 0; user < 4; ++user) {
+    threads.emplace_back([&server] {
+      Client client(server.port());
+      for (int i = 0; i < 500; ++i) EXPECT_EQ(client.get("/hot.bin").body.size(), 12288u);
+    });
+  }
 }
 
 TEST(Control, changes_that_are_refused) {

@@ -1,0 +1,102 @@
+// quiescence_scenarios.h — Policies that are swapped while threads take, hold and wait for the lock.
+// SPDX-License-Identifier: MIT
+//
+// Goal: a swap never meets a thread inside a region, ends, loses nobody who waits, and a swap that is given up changes
+// nothing. Method: as scenarios.h; the policy and the storage of the lock are Plain, so a thread inside is also a race.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "locks/any_lock.h"
+#include "locks/policies.h"
+#include "locks/quiescence.h"
+#include "tests/cells.h"
+
+namespace convoy {
+
+// `swappers` threads swap the policy to and fro, each once a round; the others count under the lock. Each does so
+// inside a region, as a request would.
+template <Host W>
+class SwapUnderLoad : public Scenario {
+ public:
+  using Lock = AnyLock<W, WorldPolicies<W>>;
+
+  struct Plan {
+    int swappers;
+    int counters;
+    int rounds;
+    std::uint8_t from, to;  // positions in WorldPolicies
+    Deadline (*deadline)();
+  };
+
+  explicit SwapUnderLoad(Plan plan) : plan_(plan) {}
+  int threads() const override { return plan_.swappers + plan_.counters; }
+  void run(int thread) override {
+    const auto me = static_cast<std::uint32_t>(thread);
+    for (int round = 0; round < plan_.rounds; ++round) {
+      const Region<W> region(quiescence_, me);
+      if (thread < plan_.swappers) {
+        swap(me);
+      } else {
+        const Guard<W, Lock> guard(lock_, kScenarioSite);
+        count_ = count_ + 1;
+      }
+    }
+  }
+  void finish() override {
+    W::require(count_ == plan_.counters * plan_.rounds, "every count under the lock is kept");
+    W::require(class_.policy() == (swaps_ % 2 == 0 ? plan_.from : plan_.to), "the policy is that of the last swap");
+    W::require(plan_.deadline() != kNever || swaps_ == plan_.swappers * plan_.rounds, "every swap was made");
+    claim_free<W>(lock_);
+    claim_page_lock_identities<W>(class_);
+  }
+
+ private:
+  void swap(std::uint32_t me) {
+    const auto outcome = quiescence_.run(
+        me, plan_.deadline(),
+        [this] {
+          const std::uint8_t next = class_.policy() == plan_.from ? plan_.to : plan_.from;
+          lock_.reset(next);
+          class_.set_policy(next);
+          swaps_ = swaps_ + 1;
+        },
+        [] { W::witness("a swap that was given up"); });
+    if (outcome == Quiescence<W>::Outcome::kDone) W::witness("a swap that was made");
+    if (outcome == Quiescence<W>::Outcome::kBusy) W::witness("a swap that came behind another");
+  }
+
+  Plan plan_;
+  LockClass<W> class_{"scenario", plan_.from};
+  Lock lock_{class_};
+  Quiescence<W> quiescence_{static_cast<std::uint32_t>(threads())};
+  Plain<W, int> count_{0};
+  Plain<W, int> swaps_{0};
+};
+
+// Cells of the pseudo-policy "quiescence": from each policy to the next, so that every kind of queue is left and
+// entered.
+template <Host W>
+void add_quiescence_cells(std::vector<Cell>& cells, int rounds) {
+  const auto add = [&](const std::string& name, typename SwapUnderLoad<W>::Plan plan,
+                       std::vector<std::string> witnesses) {
+    cells.push_back(
+        {"quiescence", name, [plan] { return std::make_unique<SwapUnderLoad<W>>(plan); }, std::move(witnesses)});
+  };
+  const auto forever = [] { return kNever; };
+  const auto names = traits_of(WorldPolicies<W>{});
+  for (std::uint8_t from = 0; from < names.size(); ++from) {
+    const auto to = static_cast<std::uint8_t>((from + 1) % names.size());
+    const auto pair = file_name_of(names[from].name) + "_" + file_name_of(names[to].name);
+    add(pair, {1, 2, rounds, from, to, forever}, {"a swap that was made"});
+  }
+  add("two_swappers", {2, 1, rounds, 0, 4, forever}, {"a swap that was made"});
+  const auto soon = [] { return W::deadline_in(20'000); };
+  add("given_up", {1, 1, rounds, 0, 4, soon}, {"a swap that was made", "a swap that was given up"});
+  add("two_given_up", {2, 1, rounds, 0, 4, soon},
+      {"a swap that was made", "a swap that was given up", "a swap that came behind another"});
+}
+
+}  // namespace convoy

@@ -1,0 +1,99 @@
+// lock_control_test.cc — The page policy changes only while nobody is in a request, or says why it did not.
+// SPDX-License-Identifier: MIT
+#include "server/lock_control.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <barrier>
+#include <thread>
+#include <vector>
+
+namespace convoy {
+namespace {
+
+using namespace std::chrono_literals;
+
+class LockControlTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    config_.workers = 4;
+    ASSERT_TRUE(locks_.start(config_));
+    locks_.own_page_locks([this](std::uint8_t position) { reset_to_ = position; });
+  }
+
+  // Makes the calling thread that worker. There is no pool that wants to know when it sleeps.
+  void become(std::uint32_t worker) {
+    locks_.worker_started(WorkerHooks{nullptr, worker});
+    RealWorld::set_park_hooks({});
+  }
+  // As a worker that asks for it in a request of its own.
+  Result<void> swap(std::uint32_t worker, const std::string& policy, Duration patience) {
+    become(worker);
+    const Region<RealWorld> region(locks_.regions(), worker);
+    return locks_.swap_page(policy, worker, patience, [this] { ++at_rest_; });
+  }
+  std::string policy() const { return locks_.report().at("page").policy; }
+
+  ServerConfig config_;
+  LockControl locks_;
+  int reset_to_ = -1;
+  std::atomic<int> at_rest_{0};
+};
+
+TEST_F(LockControlTest, a_swap_resets_the_locks_and_changes_the_class) {
+  ASSERT_TRUE(swap(0, "ticket", 1s));
+  EXPECT_EQ(policy(), "ticket");
+  EXPECT_EQ(reset_to_, *find_policy<PagePolicies<RealWorld>>("ticket"));
+  EXPECT_EQ(at_rest_, 1);
+  EXPECT_EQ(swap(0, "std-mutex", 1s).error().message, "no policy 'std-mutex' fits this role");
+}
+
+// A request that hangs in a fill: the swap is given up, says where it hangs, and changes nothing.
+TEST_F(LockControlTest, a_swap_while_a_fill_hangs_is_given_up) {
+  std::barrier inside(2), may_end(2);
+  std::jthread filler([&] {
+    become(1);
+    const Region<RealWorld> region(locks_.regions(), 1);
+    static constexpr Site kFillRead{"page_fill_read"};
+    RealWorld::at(kFillRead);
+    inside.arrive_and_wait();
+    may_end.arrive_and_wait();
+  });
+  inside.arrive_and_wait();
+  const auto given_up = swap(0, "ticket", 50ms);
+  ASSERT_FALSE(given_up);
+  EXPECT_EQ(given_up.error().message,
+            "after swap-timeout, 50ms, still inside a request: worker 1 at page_fill_read (class page)");
+  EXPECT_EQ(policy(), "bounded");
+  EXPECT_EQ(reset_to_, -1);
+  EXPECT_EQ(at_rest_, 0);
+  may_end.arrive_and_wait();
+  filler.join();
+  EXPECT_TRUE(swap(0, "ticket", 10s));
+  EXPECT_EQ(policy(), "ticket");
+}
+
+TEST_F(LockControlTest, many_swappers_and_requests_at_once) {
+  std::vector<std::jthread> threads;
+  std::atomic<int> swaps{0};
+  for (std::uint32_t worker = 0; worker < 4; ++worker) {
+    threads.emplace_back([&, worker] {
+      const std::vector<std::string> policies{"bounded", "ticket", "handoff", "barging"};
+      for (int round = 0; round < 500; ++round) {
+        if (worker < 2) {
+          EXPECT_TRUE(swap(worker, policies[static_cast<std::size_t>(round) % policies.size()], 60s));
+          ++swaps;
+        } else {
+          const Region<RealWorld> region(locks_.regions(), worker);
+        }
+      }
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(swaps, 1000);
+  EXPECT_EQ(at_rest_, 1000);
+}
+
+}  // namespace
+}  // namespace convoy
