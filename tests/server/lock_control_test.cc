@@ -49,18 +49,42 @@ TEST_F(LockControlTest, a_swap_resets_the_locks_and_changes_the_class) {
   EXPECT_EQ(swap(0, "std-mutex", 1s).error().message, "no policy 'std-mutex' fits this role");
 }
 
+// A store whose read hangs until it is told to go on, as a disk may.
+struct HangingStore {
+  struct File {
+    std::uint64_t id = 1;
+    std::uint64_t size = 100;
+  };
+  struct Frame {};
+
+  Frame* frame(std::uint64_t) { return &only_; }
+  bool read(const File&, std::uint64_t, Frame&) {
+    reading.arrive_and_wait();
+    may_end.arrive_and_wait();
+    return true;
+  }
+
+  std::barrier<> reading{2}, may_end{2};
+  Frame only_;
+};
+
 // A request that hangs in a fill: the swap is given up, says where it hangs, and changes nothing.
 TEST_F(LockControlTest, a_swap_while_a_fill_hangs_is_given_up) {
-  std::barrier inside(2), may_end(2);
+  LockClasses& classes = locks_.classes();
+  HangingStore store;
+  using Cache = PageCache<RealWorld, ServerCacheLocks, HangingStore>;
+  Cache cache({classes.page, classes.mapping, classes.lru}, store, 0, 1);
+  locks_.own_page_locks([&](std::uint8_t position) {
+    reset_to_ = position;
+    cache.for_each_page_lock([position](ServerCacheLocks::Page& lock) { lock.reset(position); });
+  });
+  const auto map = [&] { return cache.map({}, 0, [](Cache::CachedFolio&) {}); };
   std::jthread filler([&] {
     become(1);
     const Region<RealWorld> region(locks_.regions(), 1);
-    static constexpr Site kFillRead{"page_fill_read"};
-    RealWorld::at(kFillRead);
-    inside.arrive_and_wait();
-    may_end.arrive_and_wait();
+    EXPECT_EQ(map(), Fault::kMapped);
   });
-  inside.arrive_and_wait();
+  store.reading.arrive_and_wait();
   const auto given_up = swap(0, "ticket", 50ms);
   ASSERT_FALSE(given_up);
   EXPECT_EQ(given_up.error().message,
@@ -68,10 +92,11 @@ TEST_F(LockControlTest, a_swap_while_a_fill_hangs_is_given_up) {
   EXPECT_EQ(policy(), "bounded");
   EXPECT_EQ(reset_to_, -1);
   EXPECT_EQ(at_rest_, 0);
-  may_end.arrive_and_wait();
+  store.may_end.arrive_and_wait();
   filler.join();
   EXPECT_TRUE(swap(0, "ticket", 10s));
   EXPECT_EQ(policy(), "ticket");
+  EXPECT_EQ(map(), Fault::kMapped) << "the page is there, under the new policy";
 }
 
 TEST_F(LockControlTest, many_swappers_and_requests_at_once) {

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: MIT
 #include "server/server_status.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <limits>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -13,6 +12,10 @@
 
 namespace convoy {
 namespace {
+
+using testing::ContainsRegex;
+using testing::MatchesRegex;
+using testing::Not;
 
 ServerNumbers numbers_of(std::uint64_t requests, std::uint64_t bytes, std::vector<bool> idle) {
   ServerNumbers numbers;
@@ -30,8 +33,8 @@ void expect_well_formed(const std::string& text) {
   std::getline(lines, line);
   EXPECT_EQ(line, "127.0.0.1:8080");
   while (std::getline(lines, line)) {
-    EXPECT_TRUE(std::regex_match(line, std::regex("[A-Za-z ]+: .*"))) << line;
-    EXPECT_FALSE(std::regex_search(line, std::regex(": -?(nan|inf)", std::regex::icase))) << line;
+    EXPECT_THAT(line, MatchesRegex("[A-Za-z ]+: .*"));
+    EXPECT_THAT(line, Not(ContainsRegex(": -?([Nn][Aa][Nn]|[Ii][Nn][Ff])")));
   }
 }
 
@@ -59,8 +62,7 @@ TEST(ServerStatus, of_a_server_that_runs) {
   numbers.accept_errors = 4;
   const std::string text = server_status_text(numbers, 100.5, ProcessCpu{});
   expect_well_formed(text);
-  EXPECT_TRUE(
-      std::regex_search(text, std::regex("\nServerVersion: Convoy/[0-9]+\\.[0-9]+\\.[0-9]+ \\([A-Za-z]+\\)\n")));
+  EXPECT_THAT(text, ContainsRegex("\nServerVersion: Convoy/[0-9]+\\.[0-9]+\\.[0-9]+ \\([A-Za-z]+\\)\n"));
   for (const auto line : {"\nTotal Accesses: 200\n", "\nTotal kBytes: 400\n", "\nReqPerSec: 2\n",
                           "\nBytesPerSec: 4096\n", "\nBytesPerReq: 2048\n", "\nBusyWorkers: 1\nIdleWorkers: 2\n",
                           "\nConnsTotal: 7\n", "\nAcceptErrors: 4\n", "\nScoreboard: _W_\n"}) {
