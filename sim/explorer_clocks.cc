@@ -6,6 +6,8 @@
 // nothing.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "sim/explorer.h"
 
 namespace convoy {
@@ -40,8 +42,10 @@ void Explorer::begin_event(ExploredThread& thread) {
 
 ObjectRecord& Explorer::object_at(const void* address, Loc loc) {
   ObjectRecord* object = objects_.find(address);
-  if (object == nullptr || !object->alive)
-    fail("dead_object", fmt::format("{}: use of an object that is not alive", place(loc)));
+  if (object == nullptr || !object->alive) {
+    std::string text = fmt::format("{}: use of an object that is not alive", place(loc));
+    fail("dead_object", std::move(text));  // this frame is abandoned: it must own nothing
+  }
   return *object;
 }
 
@@ -85,7 +89,9 @@ void Explorer::revive(const void* node, std::size_t bytes) {
 void Explorer::check_constructed(const ObjectRecord& object, const ExploredThread& thread, Loc loc) {
   if (object.writer >= 0 && object.writer != running_ &&
       object.writer_time > thread.synchronisation.at[static_cast<std::size_t>(object.writer)]) {
-    fail("race", fmt::format("{}: thread {} races with a write by thread {}", place(loc), running_, object.writer));
+    const int writer = object.writer;
+    std::string text = fmt::format("{}: thread {} races with a write by thread {}", place(loc), running_, writer);
+    fail("race", std::move(text));  // this frame is abandoned: it must own nothing
   }
 }
 

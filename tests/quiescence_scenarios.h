@@ -95,7 +95,7 @@ void add_quiescence_cells(std::vector<Cell>& cells, int rounds) {
   add("two_swappers", {2, 1, rounds, 0, 4, forever}, {"a swap that was made"});
   const auto soon = [] { return W::deadline_in(20'000); };
   add("given_up", {1, 1, rounds, 0, 4, soon}, {"a swap that was made", "a swap that was given up"});
-  add("two_given_up", {2, 1, rounds, 0, 4, soon},
+  add("two_given_up", {2, 0, rounds, 0, 4, soon},
       {"a swap that was made", "a swap that was given up", "a swap that came behind another"});
 }
 

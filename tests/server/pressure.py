@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # pressure.py - Goal: a cache a quarter of what is asked of it, files that change all the time: every body is one version.
 # SPDX-License-Identifier: MIT
-"""usage: pressure.py [SECONDS [BUILD_DIR]]   (600 seconds, build/release; exits 1 and says why when a claim fails)
+"""usage: pressure.py [SECONDS [BUILD_DIR [ROOM_MIB]]]   (600 s, build/release, 64; exits 1 and says why when a claim fails)
 
 Method: 250 keep-alive users ask for 100 files a second of the run, 20,000 at most, of 100 bytes to 1 MiB, two of three
 times one of the hot twentieth. Meanwhile another process changes about 200 files a second: a quarter of the files is
@@ -11,7 +11,7 @@ What a file holds follows from its number and its version, so that each body can
 Claims: a body is one version whole, or of a file that is cut short a prefix of one. 404 comes for files that are removed
 only; 503, or an end before the promised length, only for those rewritten in place. In the end no page is pinned, there
 are no more folios than the capacity, what was filled and not reclaimed fits in, and the server's memory never was more
-than the capacity and ROOM.
+than the capacity and ROOM_MIB.
 """
 import json
 import os
@@ -27,7 +27,7 @@ import time
 import urllib.request
 
 USERS = 250
-ROOM = 64 << 20  # 256 workers' stacks and connections, 20,000 known files, the libraries
+ROOM_MIB = 64  # 256 workers' stacks and connections, 20,000 known files, the libraries
 BLOCK = random.Random(1).randbytes(6 << 20)
 STAYS, REPLACED, REWRITTEN, REMOVED = range(4)
 
@@ -162,7 +162,7 @@ def claim(holds, text):
         raise Failed(text)
 
 
-def run(folder, seconds, build):
+def run(folder, seconds, build, room):
     count = min(20000, max(400, int(100 * seconds)))
     total = 0
     for number in range(count):
@@ -197,7 +197,7 @@ def run(folder, seconds, build):
         claim(cache["folios"] <= cache["capacity"], "there are more folios than the capacity")
         claim(cache["fills"] - cache["reclaims"] <= cache["folios"], "folios were filled that are nowhere")
         claim(cache["reclaims"] > 0 and cache["failed_fills"] >= 0, "nothing was reclaimed: no pressure")
-        claim(memory <= capacity + ROOM, f"memory: {memory >> 20} MiB, allowed {capacity + ROOM >> 20}")
+        claim(memory <= capacity + room, f"memory: {memory >> 20} MiB, allowed {capacity + room >> 20}")
         claim(counts.get(200, 0) > 10 * USERS, "too few answers to mean anything")
         claim(server.poll() is None, "the server has ended")
     finally:
@@ -212,11 +212,13 @@ def run(folder, seconds, build):
 
 
 def main(arguments):
-    if len(arguments) > 2 or (arguments and not re.fullmatch(r"[0-9]+", arguments[0])):
+    numbers = arguments[:1] + arguments[2:]
+    if len(arguments) > 3 or not all(re.fullmatch(r"[0-9]+", number) for number in numbers):
         sys.exit(__doc__)
     with tempfile.TemporaryDirectory(prefix="convoy-pressure-") as folder:
         try:
-            run(folder, int(arguments[0]) if arguments else 600, arguments[1] if len(arguments) > 1 else "build/release")
+            run(folder, int(arguments[0]) if arguments else 600, arguments[1] if len(arguments) > 1 else "build/release",
+                (int(arguments[2]) if len(arguments) > 2 else ROOM_MIB) << 20)
         except Failed as failure:
             sys.exit(f"pressure: {failure}")
 
