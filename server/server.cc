@@ -29,6 +29,7 @@ struct Server::Parts {
   std::string address() const { return format_endpoint({setup->config.http.host, acceptor->port(), false}); }
   Result<void> open_docroot();
   Result<void> start_pool();
+  std::string describe_ready() const;
 
   std::unique_ptr<ServerSetup> setup;
   Control control;
@@ -42,6 +43,7 @@ struct Server::Parts {
   std::unique_ptr<Acceptor> acceptor;
   std::unique_ptr<WorkerPool> pool;
   std::vector<std::thread> loop_threads;
+  std::string ready_line;  // as the settings were at the start: they may change from the first request on
   bool stopped = false;
 };
 
@@ -92,6 +94,18 @@ ConnectionLimits connection_limits(const ServerConfig& config) {
   return limits;
 }
 
+std::string Server::Parts::describe_ready() const {
+  const ServerConfig& config = setup->config;
+  std::string line = fmt::format("convoy-server ready http={} resp={} threading={} workers={} page-lock={}", address(),
+                                 config.resp, config.threading, config.workers, config.page_lock);
+  // The knobs of the page lock: unfairness always, the others where they are not as usual.
+  for (const Setting& setting : setup->settings) {
+    const bool usual = setting.key != "page-lock-unfairness" && setting.get() == setting.default_text;
+    if (setting.key.rfind("page-lock-", 0) == 0 && !usual) line += fmt::format(" {}={}", setting.key, setting.get());
+  }
+  return line + fmt::format(" docroot={}", docroot->folder());
+}
+
 PageSource::Options page_options(const ServerConfig& config) {
   PageSource::Options options;
   options.folio_order = config.folio_order;
@@ -131,6 +145,7 @@ tl::expected<std::unique_ptr<Server>, StartError> Server::start(std::unique_ptr<
   if (const auto started = p.start_pool(); !started) return refuse(started.error(), 2);
   for (const auto& loop : p.loops) loop->set_pool(*p.pool);
   p.sampler = std::make_unique<ConvoySampler>(p.setup->locks);
+  p.ready_line = p.describe_ready();
   p.acceptor->start();
   for (const auto& loop : p.loops) p.loop_threads.emplace_back([&loop = *loop] { loop.run(); });
   return std::unique_ptr<Server>(new Server(std::move(parts)));
@@ -152,16 +167,6 @@ void Server::stop() {
 
 std::uint16_t Server::port() const { return parts_->acceptor->port(); }
 
-std::string Server::ready_line() const {
-  const ServerConfig& config = parts_->setup->config;
-  std::string line = fmt::format("convoy-server ready http={} resp={} threading={} workers={} page-lock={}",
-                                 parts_->address(), config.resp, config.threading, config.workers, config.page_lock);
-  // The knobs of the page lock: unfairness always, the others where they are not as usual.
-  for (const Setting& setting : parts_->setup->settings) {
-    const bool usual = setting.key != "page-lock-unfairness" && setting.get() == setting.default_text;
-    if (setting.key.rfind("page-lock-", 0) == 0 && !usual) line += fmt::format(" {}={}", setting.key, setting.get());
-  }
-  return line + fmt::format(" docroot={}", parts_->docroot->folder());
-}
+const std::string& Server::ready_line() const { return parts_->ready_line; }
 
 }  // namespace convoy

@@ -37,7 +37,7 @@ class Server {
   std::uint16_t port() const;
 
   // The line that says what serves where.
-  std::string ready_line() const;
+  const std::string& ready_line() const;
 
  private:
   struct Parts;

@@ -19,6 +19,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 GROWTH_ALLOWED_KIB = 16 * 1024
@@ -81,6 +82,18 @@ class Load:
         writer.close()
 
 
+def first_line(log, server):
+    for _ in range(200):
+        log.seek(0)
+        line = log.readline()
+        if line.endswith("\n"):
+            return line
+        if server.poll() is not None:
+            break
+        time.sleep(0.05)
+    raise Failure("the server does not start")
+
+
 def rss_kib(pid):
     return int(re.search(r"VmRSS:\s+(\d+)", pathlib.Path(f"/proc/{pid}/status").read_text())[1])
 
@@ -114,9 +127,11 @@ def main():
     parser.add_argument("--users", type=int, default=250)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    with subprocess.Popen([options.server, "--http", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True) as server:
+    # A file, not a pipe: a server that says much must not wait for a reader.
+    with tempfile.TemporaryFile("a+") as log, subprocess.Popen([options.server, "--http", "127.0.0.1:0"],
+                                                               stderr=log) as server:
         try:
-            ready = server.stderr.readline()
+            ready = first_line(log, server)
             port = int(re.search(r" http=[^ ]*:(\d+)", ready)[1])
             docroot = pathlib.Path(re.search(r" docroot=(\S+)", ready)[1])
             load = Load(port, docroot, options.seed)
