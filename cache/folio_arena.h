@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <mutex>
 
 #include "cache/folio.h"
 #include "locks/world.h"
@@ -22,7 +23,7 @@ class FolioArena {
   // -> Frame*, of which null means that there is no memory. Null when there is neither.
   template <class FrameOf>
   CachedFolio* take(LockClass<W>& page_class, FrameOf frame_of) {
-    const Hold hold(lock_);
+    const std::lock_guard hold(lock_);
     if (CachedFolio* folio = free_; folio != nullptr) {
       free_ = static_cast<CachedFolio*>(folio->next_in_list);
       return folio;
@@ -34,13 +35,13 @@ class FolioArena {
 
   // Takes back a folio that only the caller knows, its count frozen.
   void give(CachedFolio& folio) {
-    const Hold hold(lock_);
+    const std::lock_guard hold(lock_);
     folio.next_in_list = static_cast<CachedFolio*>(free_);
     free_ = &folio;
   }
 
   std::uint64_t size() {
-    const Hold hold(lock_);
+    const std::lock_guard hold(lock_);
     return folios_.size();
   }
   std::uint64_t capacity() const { return capacity_; }
@@ -52,14 +53,6 @@ class FolioArena {
   }
 
  private:
-  struct Hold {
-    explicit Hold(typename W::SpinLock& its_lock) : lock(its_lock) { lock.lock(); }
-    ~Hold() { lock.unlock(); }
-    Hold(const Hold&) = delete;
-    Hold& operator=(const Hold&) = delete;
-    typename W::SpinLock& lock;
-  };
-
   const std::uint64_t capacity_;
   typename W::SpinLock lock_;
   std::deque<CachedFolio> folios_;        // guarded by lock_; only grows, so that a folio stays where it is

@@ -39,7 +39,8 @@ bool write_setting(const std::string& name, const std::string& value) {
 }
 
 // Runs `test` in a child process whose loopback network is its own, with `ports` local ports that a closed connection
-// holds for a minute. The exit code of the child is that of `test`; 77 when the system allows no such network.
+// holds for a minute. The exit code of the child is that of `test`; 77 when the system allows no such network: the test
+// is then skipped, for so few ports can be had in no other way, and the machine's own range is not ours to change.
 int in_small_network(int ports, const std::function<int()>& test) {
   const pid_t child = ::fork();
   if (child == 0) {
