@@ -58,13 +58,17 @@ struct Site {
   const char* name;
 };
 
-// How long W::spin_for() may poll.
+inline constexpr Thread kNobody{~std::uint32_t{0}};
+
+// What ends W::spin_for() while its predicate does not hold; every field is a reason of its own.
 struct SpinLimit {
-  std::uint32_t polls;
+  std::uint32_t polls = ~std::uint32_t{0};  // looks at the word: kBudgetSpent
+  Thread owner = kNobody;                   // on whom the word's change waits; it loses its core: kOwnerSlept
+  bool optimistic = false;                  // this core is wanted by somebody else: kMustYield, as should_yield()
 };
 
 // Why W::spin_for() ended.
-enum class Spin : std::uint8_t { kSatisfied, kBudgetSpent };
+enum class Spin : std::uint8_t { kSatisfied, kBudgetSpent, kOwnerSlept, kMustYield };
 
 namespace detail {
 
@@ -112,7 +116,11 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 //   await(a, o, p)     spins until p(a.load(o)); returns that value
 //   await_exchange(a, v, o, p)   the same, but every poll is an exchange with v: spinning by read-modify-write.
 //                      Requires: p refuses no value but v, so that a poll that fails changes nothing
-//   spin_for(a,o,p,l)  as await, at most l.polls polls; says why it ended
+//   spin_for(a,o,p,l)  as await, within the limits of l; says why it ended. The predicate is looked at once at least
+//   is_running(t)      whether t has a core: optimistic spinning asks it of an owner. RealWorld guesses: not asleep in
+//                      park(), and it was not on this core when it last asked for self()
+//   should_yield()     whether somebody else wants this core: the kernel's need_resched(). RealWorld guesses: the last
+//                      optimistic spin of the thread has lasted as long as it may, and the thread has not slept since
 //   prepare_park()     forgets older wakes: the kernel's set_current_state(). The caller then re-tests its condition
 //   park()             sleeps unless an unpark came since prepare_park(); may return spuriously
 //   park_until(d)      the same, but not beyond d; false when d has passed
@@ -124,6 +132,8 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 //                      same thread, and still hold what stood in it. RealWorld allocates only when a thread uses more
 //                      nodes of the type at a time than ever before, and frees none; ExploreWorld ends the life of what
 //                      is in the node with give_spare(), and so finds who comes late
+//   coin(n)            a number from 0 to n - 1: by a generator, or by the schedule's choice
+//   shared<T>()        the one T of this world, made when it is first asked for: a default lock class
 //   ordinal(object)    a number to hash: its address in RealWorld, never an address in a simulated world
 //   at(site)           names the call site of the thread's next acquisition, for a profile
 //   kWaitQueues        number of hashed wait queues of a lock class, a power of two: 256 as in the kernel; 1 in
@@ -153,6 +163,12 @@ concept World = requires(typename W::template Atomic<std::uint32_t>& word,
   { W::await(const_word, acquire, detail::AlwaysTrue{}) } -> std::same_as<std::uint32_t>;
   { W::await_exchange(word, std::uint32_t{1}, acquire, detail::AlwaysTrue{}) } -> std::same_as<std::uint32_t>;
   { W::spin_for(const_word, relaxed, detail::AlwaysTrue{}, SpinLimit{1}) } -> std::same_as<Spin>;
+  { W::is_running(thread) } -> std::same_as<bool>;
+  { W::should_yield() } -> std::same_as<bool>;
+  { W::coin(2u) } -> std::same_as<std::uint32_t>;
+  // clang-format off
+  { W::template shared<detail::EmptyNode>() } -> std::same_as<detail::EmptyNode&>;
+  // clang-format on
   W::prepare_park();
   W::park();
   { W::park_until(deadline) } -> std::same_as<bool>;
@@ -169,13 +185,11 @@ concept World = requires(typename W::template Atomic<std::uint32_t>& word,
 //
 //   touch(p, n, w)  the cost of reading (w false) or writing (w true) n bytes at p that a simulated world does not
 //                   execute; nothing in RealWorld, where the bytes are really touched
-//   coin(n)         a number from 0 to n - 1: by a generator, or by the schedule's choice
 //   require(c, t)   what a test claims: reports t and ends the run when c is false
 //   witness(t)      something that a test must see happen in some schedule; for ExploreWorld to remember
 template <class W>
 concept Host = World<W> && requires(const void* pointer, std::size_t bytes, bool write, bool claim, const char* text) {
   W::touch(pointer, bytes, write);
-  { W::coin(2u) } -> std::same_as<std::uint32_t>;
   W::require(claim, text);
   W::witness(text);
 };

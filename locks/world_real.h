@@ -134,7 +134,11 @@ class RealWorld {
     std::size_t id_;
   };
 
-  static Thread self() { return record().thread; }
+  static Thread self() {
+    Record& me = record();
+    me.core.store(current_core(), std::memory_order_relaxed);
+    return me.thread;
+  }
 
   static auto await(const auto& word, LoadOrder auto order, auto predicate) {
     return poll([&] { return word.load(order); }, predicate);
@@ -143,17 +147,38 @@ class RealWorld {
     return poll([&] { return word.exchange(value, order); }, predicate);
   }
 
+  // The clock is asked once in 16 polls: a pause takes longer than that on some processors, a poll never.
   static Spin spin_for(const auto& word, LoadOrder auto order, auto predicate, SpinLimit limit) {
-    for (std::uint32_t polls = 0; polls < limit.polls; ++polls) {
+    Record& me = record();
+    std::uint64_t end = 0;
+    for (std::uint32_t polls = 0;; ++polls) {
       if (predicate(word.load(order))) return Spin::kSatisfied;
+      if (polls == limit.polls) return Spin::kBudgetSpent;
+      if (limit.owner != kNobody && !is_running(limit.owner)) return Spin::kOwnerSlept;
+      if (limit.optimistic && polls % 16 == 0) {
+        const std::uint64_t now = now_ns();
+        if (end == 0) end = now + tuning().spin_budget_ns.load(std::memory_order_relaxed);
+        me.spun_enough = now >= end;
+        if (me.spun_enough) return Spin::kMustYield;
+      }
       pause();
     }
-    return Spin::kBudgetSpent;
   }
+
+  static bool is_running(Thread thread) {
+    const Record& other = *registry().find(thread);
+    return other.park_word.load(std::memory_order_relaxed) != kAsleep &&
+           other.core.load(std::memory_order_relaxed) != current_core();
+  }
+  static bool should_yield() { return record().spun_enough; }
 
   // The park word: kRunning → kPrepared → kAsleep → kRunning. prepare and unpark are read-modify-writes of one word, so
   // whichever comes second sees what its thread did before the first.
-  static void prepare_park() { record().park_word.exchange(kPrepared, std::memory_order_acq_rel); }
+  static void prepare_park() {
+    Record& me = record();
+    me.spun_enough = false;
+    me.park_word.exchange(kPrepared, std::memory_order_acq_rel);
+  }
 
   static void park() { park_until(kNever); }
 
@@ -197,6 +222,13 @@ class RealWorld {
   }
   static void give_spare(auto* node) { record().spares.give(node); }
 
+  // Never destroyed: locks with static storage may outlive it otherwise.
+  template <class T>
+  static T& shared() {
+    static T& object = *new T;
+    return object;
+  }
+
   static std::uint64_t ordinal(const void* object) { return reinterpret_cast<std::uintptr_t>(object); }
 
   static void at(const Site& site) { record().site.store(&site, std::memory_order_relaxed); }
@@ -208,13 +240,14 @@ class RealWorld {
     std::abort();
   }
 
-  // Host
-  static void touch(const void*, std::size_t, bool) {}
   static std::uint32_t coin(std::uint32_t n) {
     Record& me = record();
     me.random = me.random * 6364136223846793005 + 1442695040888963407;  // Knuth's MMIX generator
     return static_cast<std::uint32_t>(((me.random >> 32) * n) >> 32);
   }
+
+  // Host
+  static void touch(const void*, std::size_t, bool) {}
   static void require(bool claim, const char* text) {
     if (!claim) panic(text);
   }
@@ -225,6 +258,9 @@ class RealWorld {
     // Polls of await() before it yields the core between polls: about 2 us of pause on an AMD EPYC, some wake-ups'
     // worth.
     std::atomic<std::uint32_t> yield_after{100};
+    // How long an optimistic spin lasts at most: the kernel spins until its core is wanted, which no thread can know
+    // here; some wake-ups' worth.
+    std::atomic<std::uint32_t> spin_budget_ns{25'000};
   };
   static Tuning& tuning() {
     static Tuning tuning;
@@ -247,7 +283,9 @@ class RealWorld {
   // gone.
   struct alignas(64) Record {
     std::atomic<std::uint32_t> park_word{kRunning};
+    std::atomic<std::uint32_t> core{~std::uint32_t{0}};  // where the thread last asked for self()
     Thread thread;
+    bool spun_enough = false;
     std::uint32_t no_preempt_depth = 0;
     std::uint32_t unparks_held = 0;
     std::array<Record*, 16> held{};
@@ -361,6 +399,9 @@ class RealWorld {
       }
     }
   }
+
+  // From the thread's own restartable-sequence area, no system call (glibc 2.35).
+  static std::uint32_t current_core() { return static_cast<std::uint32_t>(sched_getcpu()); }
 
   static void pause() {
 #if defined(__x86_64__)

@@ -198,11 +198,36 @@ class ExploreWorld {
     return word.modify_now(order, loc, "await_exchange", [value](T) { return value; });
   }
 
-  // Either end is possible while the predicate does not hold.
+  // While the predicate does not hold, every end that the limits allow is possible.
   template <class T, LoadOrder O, class Predicate>
-  static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit, Loc loc = Loc::here()) {
-    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); }, Explorer::Patience::kMayTimeOut);
-    return predicate(word.read(order, loc, "spin_for")) ? Spin::kSatisfied : Spin::kBudgetSpent;
+  static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit limit, Loc loc = Loc::here()) {
+    std::array<Spin, 3> ends{};
+    int count = 0;
+    if (limit.polls != SpinLimit{}.polls) ends[static_cast<std::size_t>(count++)] = Spin::kBudgetSpent;
+    if (limit.owner != kNobody) ends[static_cast<std::size_t>(count++)] = Spin::kOwnerSlept;
+    if (limit.optimistic) ends[static_cast<std::size_t>(count++)] = Spin::kMustYield;
+    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); },
+                    count == 0 ? Explorer::Patience::kUntilReady : Explorer::Patience::kMayTimeOut);
+    if (predicate(word.read(order, loc, "spin_for"))) return Spin::kSatisfied;
+    const Spin end = ends[static_cast<std::size_t>(explorer().choose(count))];
+    if (explorer().tracing()) explorer().trace(loc, fmt::format("spin ends: {}", kSpinEnds[static_cast<int>(end)]));
+    return end;
+  }
+
+  // A thread that sleeps has no core; of any other, both answers are possible.
+  static bool is_running(Thread thread, Loc loc = Loc::here()) {
+    const int other = static_cast<int>(thread.index);
+    explorer().step();
+    explorer().atomic_read(explorer().park_object(other), false, loc);
+    const bool running = !explorer().asleep(other) && explorer().choose(2) == 0;
+    if (explorer().tracing())
+      explorer().trace(loc, fmt::format("thread {} {}", other, running ? "runs" : "has no core"));
+    return running;
+  }
+  static bool should_yield(Loc loc = Loc::here()) {
+    const bool yield = explorer().choose(2) == 1;
+    if (explorer().tracing()) explorer().trace(loc, yield ? "should yield" : "need not yield");
+    return yield;
   }
 
   static void prepare_park(Loc loc = Loc::here()) {
@@ -263,21 +288,29 @@ class ExploreWorld {
     explorer().spares().give(node);
   }
 
+  static std::uint32_t coin(std::uint32_t n) {
+    return static_cast<std::uint32_t>(explorer().choose(static_cast<int>(n)));
+  }
+
+  template <class T>
+  static T& shared() {
+    return explorer().shared<T>();
+  }
+
   static std::uint64_t ordinal(const void* object) { return explorer().ordinal(object); }
   static void at(const Site&) {}
   [[noreturn]] static void panic(const char* text) { explorer().fail("panic", text); }
 
   // Host
   static void touch(const void*, std::size_t, bool) {}
-  static std::uint32_t coin(std::uint32_t n) {
-    return static_cast<std::uint32_t>(explorer().choose(static_cast<int>(n)));
-  }
   static void require(bool claim, const char* text) {
     if (!claim) explorer().fail("claim", text);
   }
   static void witness(const char* name) { explorer().witness(name); }
 
  private:
+  static constexpr const char* kSpinEnds[] = {"satisfied", "budget spent", "owner slept", "must yield"};
+
   static bool has_passed(Deadline deadline, Loc loc) {
     explorer().atomic_rmw(explorer().deadline_object(deadline.ticks), false, false, loc);
     return explorer().deadline_passed(deadline.ticks);
@@ -286,9 +319,12 @@ class ExploreWorld {
   // The park word says running (permit) or not: it is running after every return, as after the kernel's schedule().
   static Explorer::Wake sleep(Explorer::Patience patience, Loc loc) {
     const int me = explorer().running();
+    explorer().atomic_rmw(explorer().park_object(me), false, false, loc);  // from here on is_running() says no
+    explorer().asleep(me) = true;
     const auto wake = explorer().step([me] { return explorer().park_permit(me); }, patience);
     explorer().atomic_rmw(explorer().park_object(me), false, false, loc);
     explorer().park_permit(me) = true;
+    explorer().asleep(me) = false;
     if (explorer().tracing()) {
       constexpr const char* kHow[] = {"woken", "timed out", "woken spuriously"};
       explorer().trace(loc, fmt::format("park: {}", kHow[static_cast<int>(wake)]));

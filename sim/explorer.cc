@@ -137,6 +137,7 @@ void Explorer::execute(const ScenarioFactory& make) {
   scheduling_ = false;
   for (ExploredThread& thread : threads_) {
     thread.permit = true;
+    thread.asleep = false;
     thread.dependence = {};
     thread.synchronisation = {};
     thread.objects_made = 0;
@@ -152,6 +153,8 @@ void Explorer::execute(const ScenarioFactory& make) {
     running_ = -1;
     scheduling_ = false;
   }
+  for (const SharedObject& shared : shared_objects_) shared.destroy(shared.object);
+  shared_objects_.clear();
   current_ = outer;
 }
 

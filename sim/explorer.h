@@ -23,6 +23,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "locks/spare_nodes.h"
@@ -121,6 +122,22 @@ class Explorer {
   bool& park_permit(int thread) { return threads_[static_cast<std::size_t>(thread)].permit; }
   const void* park_object(int thread) const { return &threads_[static_cast<std::size_t>(thread)].permit; }
 
+  // Whether the thread is in park(), or woken there and not yet on.
+  bool& asleep(int thread) { return threads_[static_cast<std::size_t>(thread)].asleep; }
+
+  // The one T of this execution. Built outside of the schedule: whoever asks first, all see it whole.
+  template <class T>
+  T& shared() {
+    for (const SharedObject& shared : shared_objects_) {
+      if (shared.type == &kTypeOf<T>) return *static_cast<T*>(shared.object);
+    }
+    const bool scheduling = std::exchange(scheduling_, false);
+    T* const object = new T;
+    scheduling_ = scheduling;
+    shared_objects_.push_back({&kTypeOf<T>, object, [](void* old) { delete static_cast<T*>(old); }});
+    return *object;
+  }
+
   // A deadline passes at any moment, and stays passed.
   std::uint64_t new_deadline() {
     if (deadlines_ == deadline_objects_.size()) std::abort();
@@ -140,6 +157,7 @@ class Explorer {
     Fiber fiber;
     bool done = true;
     bool permit = false;
+    bool asleep = false;
     bool (*ready)(void*) = nullptr;
     void* ready_argument = nullptr;
     Patience patience = Patience::kUntilReady;
@@ -153,6 +171,14 @@ class Explorer {
     std::uint8_t taken;
     std::uint8_t of;
   };
+  struct SharedObject {
+    const void* type;
+    void* object;
+    void (*destroy)(void*);
+  };
+  // Its address stands for the type.
+  template <class T>
+  static constexpr char kTypeOf{};
   struct Candidate {
     std::int8_t thread;
     Wake wake;
@@ -201,6 +227,7 @@ class Explorer {
   ObjectTable objects_;
   std::uint32_t setup_objects_ = 0;
   std::pmr::monotonic_buffer_resource node_memory_;
+  std::vector<SharedObject> shared_objects_;
   std::uint64_t deadlines_ = 0;
   std::uint64_t passed_deadlines_ = 0;
   std::array<char, 64> deadline_objects_{};  // one name a deadline
