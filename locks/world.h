@@ -116,6 +116,7 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 //   await(a, o, p)     spins until p(a.load(o)); returns that value
 //   await_exchange(a, v, o, p)   the same, but every poll is an exchange with v: spinning by read-modify-write.
 //                      Requires: p refuses no value but v, so that a poll that fails changes nothing
+//   await_either(a, p, b, q)     spins until p holds of a or q of b; orders nothing: the caller looks again
 //   spin_for(a,o,p,l)  as await, within the limits of l; says why it ended. The predicate is looked at once at least
 //   is_running(t)      whether t has a core: optimistic spinning asks it of an owner. RealWorld guesses: not asleep in
 //                      park(), and it was not on this core when it last asked for self()
@@ -131,7 +132,8 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 //                      thread gives it back, after which nobody may touch it. It may have been used before, by the
 //                      same thread, and still hold what stood in it. RealWorld allocates only when a thread uses more
 //                      nodes of the type at a time than ever before, and frees none; ExploreWorld ends the life of what
-//                      is in the node with give_spare(), and so finds who comes late
+//                      is in the node with give_spare(), and so finds who comes late. A Node with a kTypeStable member
+//                      may be touched for ever: it stays a node of its thread, and its atomics keep their meaning
 //   coin(n)            a number from 0 to n - 1: by a generator, or by the schedule's choice
 //   shared<T>()        the one T of this world, made when it is first asked for: a default lock class
 //   ordinal(object)    a number to hash: its address in RealWorld, never an address in a simulated world
@@ -161,6 +163,7 @@ concept World = requires(typename W::template Atomic<std::uint32_t>& word,
   { counters.total(0u) } -> std::same_as<std::uint64_t>;
   { W::self() } -> std::same_as<Thread>;
   { W::await(const_word, acquire, detail::AlwaysTrue{}) } -> std::same_as<std::uint32_t>;
+  W::await_either(const_word, detail::AlwaysTrue{}, const_word, detail::AlwaysTrue{});
   { W::await_exchange(word, std::uint32_t{1}, acquire, detail::AlwaysTrue{}) } -> std::same_as<std::uint32_t>;
   { W::spin_for(const_word, relaxed, detail::AlwaysTrue{}, SpinLimit{1}) } -> std::same_as<Spin>;
   { W::is_running(thread) } -> std::same_as<bool>;

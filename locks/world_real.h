@@ -146,6 +146,10 @@ class RealWorld {
   static auto await_exchange(auto& word, auto value, AnyOrder auto order, auto predicate) {
     return poll([&] { return word.exchange(value, order); }, predicate);
   }
+  static void await_either(const auto& one, auto one_holds, const auto& other, auto other_holds) {
+    poll([&] { return one_holds(one.load(relaxed)) || other_holds(other.load(relaxed)); },
+         [](bool holds) { return holds; });
+  }
 
   // The clock is asked once in 16 polls: a pause takes longer than that on some processors, a poll never.
   static Spin spin_for(const auto& word, LoadOrder auto order, auto predicate, SpinLimit limit) {

@@ -198,6 +198,14 @@ class ExploreWorld {
     return word.modify_now(order, loc, "await_exchange", [value](T) { return value; });
   }
 
+  template <class T, class TestT, class U, class TestU>
+  static void await_either(const Atomic<T>& one, TestT one_holds, const Atomic<U>& other, TestU other_holds,
+                           Loc loc = Loc::here()) {
+    explorer().step([&] { return one_holds(one.value_) || other_holds(other.value_); });
+    one.read(relaxed, loc, "await_either");
+    other.read(relaxed, loc, "or");
+  }
+
   // While the predicate does not hold, every end that the limits allow is possible.
   template <class T, LoadOrder O, class Predicate>
   static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit limit, Loc loc = Loc::here()) {
@@ -273,7 +281,7 @@ class ExploreWorld {
   static Node* take_spare(Loc loc = Loc::here()) {
     Node* node = explorer().spares().take<Node>();
     if (node != nullptr) {
-      explorer().revive(node, sizeof(Node));
+      if constexpr (!kTypeStable<Node>) explorer().revive(node, sizeof(Node));
     } else {
       using Spare = SpareNodes::Spare<Node>;
       node = new (explorer().spare_memory(sizeof(Spare), alignof(Spare))) Spare;
@@ -284,7 +292,7 @@ class ExploreWorld {
   template <class Node>
   static void give_spare(Node* node, Loc loc = Loc::here()) {
     if (explorer().tracing()) explorer().trace(loc, fmt::format("gives node {} back", show(node)));
-    explorer().retire(node, sizeof(Node));
+    if constexpr (!kTypeStable<Node>) explorer().retire(node, sizeof(Node));
     explorer().spares().give(node);
   }
 
@@ -309,6 +317,10 @@ class ExploreWorld {
   static void witness(const char* name) { explorer().witness(name); }
 
  private:
+  template <class Node>
+  static constexpr bool kTypeStable = requires {
+    Node::kTypeStable;
+  };
   static constexpr const char* kSpinEnds[] = {"satisfied", "budget spent", "owner slept", "must yield"};
 
   static bool has_passed(Deadline deadline, Loc loc) {
