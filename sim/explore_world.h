@@ -335,7 +335,8 @@ class ExploreWorld {
     if (limit.owner != kNobody) ends[static_cast<std::size_t>(count++)] = Spin::kOwnerSlept;
     if (limit.optimistic) ends[static_cast<std::size_t>(count++)] = Spin::kMustYield;
     const Spin end = ends[static_cast<std::size_t>(explorer().choose(count))];
-    if (end == Spin::kTimeIsUp && !has_passed(limit.until, loc)) explorer().pass_deadline(limit.until.ticks);
+    if (limit.until != kNever && end == Spin::kTimeIsUp && !has_passed(limit.until, loc))
+      explorer().pass_deadline(limit.until.ticks);
     if (explorer().tracing()) explorer().trace(loc, fmt::format("spin ends: {}", kSpinEnds[static_cast<int>(end)]));
     return end;
   }
