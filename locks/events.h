@@ -4,6 +4,8 @@
 // The page lock's identities, once nobody waits:
 //   slow = late + woken + handoff + leave;  requeue <= wake - handoff;  acquisitions = fast + late + woken + handoff.
 // At unfairness 0: woken = requeue = 0. At unfairness N: handoff = 0 in a run in which nobody loses N times.
+// The mutexes':
+//   slow = opt_lock + opt_fail;  opt_fail = wait + leave;  handoff <= ask, wake, wait;  mutex-3.12: ask = handoff = 0.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +25,16 @@ namespace convoy {
   X(kPageLockRequeue, "page_lock_requeue", "a woken waiter found the bit taken and queues again: a theft it suffered") \
   X(kPageLockHandoff, "page_lock_handoff", "the waker took the bit for the waiter")                                    \
   X(kPageLockWindowSteal, "page_lock_window_steal", "a waker found the bit set again and woke nobody")                 \
-  X(kPageLockLeave, "page_lock_leave", "a waiter left at its deadline without the lock")
+  X(kPageLockLeave, "page_lock_leave", "a waiter left at its deadline without the lock")                               \
+  X(kMutexSlow, "mutex_slow", "lock() enters its slow path: the first try failed")                                     \
+  X(kMutexOptLock, "mutex_opt_lock", "the mutex was got by optimistic spinning, before queueing")                      \
+  X(kMutexOptFail, "mutex_opt_fail", "a thread gives up spinning or may not start, and queues")                        \
+  X(kMutexWait, "mutex_wait", "the mutex was got in the queue: by a try, by a first waiter's spinning, by hand-off")   \
+  X(kMutexSleep, "mutex_sleep", "a return from park in the wait loop")                                                 \
+  X(kMutexWake, "mutex_wake", "an unlock wakes the first waiter, by hand-off or not, asleep or not")                   \
+  X(kMutexAsk, "mutex_ask", "the first waiter lost a try after a sleep and set the hand-off bit")                      \
+  X(kMutexHandoff, "mutex_handoff", "an unlock made the first waiter the owner")                                       \
+  X(kMutexLeave, "mutex_leave", "a waiter left at its deadline without the mutex")
 
 enum class Event : std::uint8_t {
 #define CONVOY_EVENT_ENUMERATOR(enumerator, name, when) enumerator,

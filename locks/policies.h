@@ -17,6 +17,8 @@
 #include "handoff.h"
 #include "lockable.h"
 #include "mcs.h"
+#include "mutex.h"
+#include "mutex_3_12.h"
 #include "std_mutex.h"
 #include "std_shared_mutex.h"
 #include "tas.h"
@@ -34,7 +36,9 @@ using WorldPolicies = PolicyList<Bounded<W>,   //
                                  Tas<W>,       //
                                  Ttas<W>,      //
                                  Ticket<W>,    //
-                                 Mcs<W>>;
+                                 Mcs<W>,       //
+                                 Mutex<W>,     //
+                                 Mutex312<W>>;
 
 // Baselines of the C++ library, on real threads only.
 using StdPolicies = PolicyList<StdMutex,  //
@@ -104,6 +108,8 @@ static_assert(PageLockable<Handoff<RealWorld>> && TimedLockable<Handoff<RealWorl
 static_assert(PageLockable<Eventual<RealWorld>> && TimedLockable<Eventual<RealWorld>>);
 static_assert(PageLockable<Tas<RealWorld>> && PageLockable<Ttas<RealWorld>>);
 static_assert(PageLockable<Ticket<RealWorld>> && PageLockable<Mcs<RealWorld>>);
+static_assert(PageLockable<Mutex<RealWorld>> && TimedLockable<Mutex<RealWorld>>);
+static_assert(PageLockable<Mutex312<RealWorld>> && TimedLockable<Mutex312<RealWorld>>);
 static_assert(SharedLockable<StdSharedMutex>);
 static_assert(sizeof(AnyLock<RealWorld, PagePolicies<RealWorld>>) <= 48, "a folio carries one");
 

@@ -8,6 +8,7 @@
 #include "locks/events.h"
 #include "locks/lock_class.h"
 #include "locks/world.h"
+#include "tests/mutex_claims.h"
 
 namespace convoy {
 
@@ -20,6 +21,7 @@ void claim_identities(const LockClass<W>& lock_class) {
              "slow = late + woken + handoff + leave");
   W::require(total(Event::kPageLockRequeue) <= total(Event::kPageLockWake) - total(Event::kPageLockHandoff),
              "requeue <= wake - handoff");
+  claim_mutex_identities<W>(lock_class);
 }
 
 }  // namespace convoy
