@@ -9,6 +9,9 @@
 //   opt_fail = wlock + wlock_fail where writers spin first, 0 where they do not;  wake_reader <= rlock;
 //   wlock_ehandoff <= wlock_handoff + rlock_handoff: a hand-off set for a reader that left falls to the writer behind it;
 //   reads = rlock + rlock_steal + rlock_fast + uncounted;  writes = opt_lock + wlock + uncounted.
+//
+// The mutexes':
+//   slow = opt_lock + opt_fail;  opt_fail = wait + leave;  handoff <= ask, wake, wait;  mutex-3.12: ask = handoff = 0.
 #pragma once
 
 #include <cstddef>
@@ -45,7 +48,16 @@ namespace convoy {
   X(kRwsemSleepReader, "rwsem_sleep_reader", "a return from park in a reader's wait loop")                             \
   X(kRwsemSleepWriter, "rwsem_sleep_writer", "a return from park in a writer's wait loop")                             \
   X(kRwsemWakeReader, "rwsem_wake_reader", "a walk of the queue that granted at least one reader")                     \
-  X(kRwsemWakeWriter, "rwsem_wake_writer", "the first writer is to be woken, without the lock; awake or not")
+  X(kRwsemWakeWriter, "rwsem_wake_writer", "the first writer is to be woken, without the lock; awake or not")          \
+  X(kMutexSlow, "mutex_slow", "lock() enters its slow path: the first try failed")                                     \
+  X(kMutexOptLock, "mutex_opt_lock", "the mutex was got by optimistic spinning, before queueing")                      \
+  X(kMutexOptFail, "mutex_opt_fail", "a thread gives up spinning or may not start, and queues")                        \
+  X(kMutexWait, "mutex_wait", "the mutex was got in the queue: by a try, by a first waiter's spinning, by hand-off")   \
+  X(kMutexSleep, "mutex_sleep", "a return from park in the wait loop")                                                 \
+  X(kMutexWake, "mutex_wake", "an unlock wakes the first waiter, by hand-off or not, asleep or not")                   \
+  X(kMutexAsk, "mutex_ask", "the first waiter lost a try after a sleep and set the hand-off bit")                      \
+  X(kMutexHandoff, "mutex_handoff", "an unlock made the first waiter the owner")                                       \
+  X(kMutexLeave, "mutex_leave", "a waiter left at its deadline without the mutex")
 
 enum class Event : std::uint8_t {
 #define CONVOY_EVENT_ENUMERATOR(enumerator, name, when) enumerator,

@@ -17,6 +17,8 @@
 #include "handoff.h"
 #include "lockable.h"
 #include "mcs.h"
+#include "mutex.h"
+#include "mutex_3_12.h"
 #include "rwsem.h"
 #include "rwsem_restored.h"
 #include "rwsem_transfer.h"
@@ -38,6 +40,8 @@ using WorldPolicies = PolicyList<Bounded<W>,        //
                                  Ttas<W>,           //
                                  Ticket<W>,         //
                                  Mcs<W>,            //
+                                 Mutex<W>,          //
+                                 Mutex312<W>,       //
                                  Rwsem<W>,          //
                                  RwsemTransfer<W>,  //
                                  RwsemRestored<W>>;
@@ -113,6 +117,8 @@ static_assert(PageLockable<Ticket<RealWorld>> && PageLockable<Mcs<RealWorld>>);
 static_assert(SharedTimedLockable<Rwsem<RealWorld>> && TimedLockable<Rwsem<RealWorld>>);
 static_assert(SharedTimedLockable<RwsemTransfer<RealWorld>> && TimedLockable<RwsemTransfer<RealWorld>>);
 static_assert(SharedTimedLockable<RwsemRestored<RealWorld>> && TimedLockable<RwsemRestored<RealWorld>>);
+static_assert(PageLockable<Mutex<RealWorld>> && TimedLockable<Mutex<RealWorld>>);
+static_assert(PageLockable<Mutex312<RealWorld>> && TimedLockable<Mutex312<RealWorld>>);
 static_assert(SharedLockable<StdSharedMutex>);
 static_assert(sizeof(AnyLock<RealWorld, PagePolicies<RealWorld>>) <= 48, "a folio carries one");
 static_assert(sizeof(Rwsem<RealWorld>) == 48, "the kernel's 40 bytes and the class: one line");

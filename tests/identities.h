@@ -8,6 +8,7 @@
 #include "locks/events.h"
 #include "locks/lock_class.h"
 #include "locks/world.h"
+#include "tests/mutex_claims.h"
 #include "tests/rwsem_claims.h"
 
 namespace convoy {
@@ -22,6 +23,7 @@ void claim_identities(const LockClass<W>& lock_class) {
   W::require(total(Event::kPageLockRequeue) <= total(Event::kPageLockWake) - total(Event::kPageLockHandoff),
              "requeue <= wake - handoff");
   claim_rwsem_identities<W>(lock_class);
+  claim_mutex_identities<W>(lock_class);
 }
 
 }  // namespace convoy

@@ -228,8 +228,9 @@ class LeaveAtDeadline : public Scenario {
   }
   void finish() override {
     W::require(count_ + left_ == size_.threads * size_.rounds, "who did not leave had the lock");
-    if constexpr (Lock::kTraits.kind == Kind::kPageLock)
-      W::require(class_.total(Event::kPageLockLeave) == static_cast<std::uint64_t>(left_), "each leave is counted");
+    const std::uint64_t counted =
+        class_.total(Event::kPageLockLeave) + class_.total(Event::kMutexLeave) + class_.total(Event::kRwsemWlockFail);
+    W::require(counted == static_cast<std::uint64_t>(left_), "each leave is counted");
     claim_free<W>(lock_);
     claim_identities<W>(class_);
   }

@@ -17,6 +17,7 @@
 #include "tests/cache_scenarios.h"
 #include "tests/cell_program.h"
 #include "tests/cells.h"
+#include "tests/osq_scenarios.h"
 #include "tests/quiescence_scenarios.h"
 
 namespace convoy {
@@ -27,6 +28,7 @@ std::vector<Cell> real_cells() {
   auto cells = cells_of<RealWorld>(WorldPolicies<RealWorld>{}, CellSizes{{2, 2000}, {3, 1000}, 2000});
   add_cache_cells<RealWorld>(cells);
   add_quiescence_cells<RealWorld>(cells, 200);
+  add_osq_cells<RealWorld>(cells, 1000);
   return cells;
 }
 
