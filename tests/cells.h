@@ -10,6 +10,7 @@
 #include "locks/policies.h"
 #include "tests/cell.h"
 #include "tests/scenarios.h"
+#include "tests/spinning_scenarios.h"
 
 namespace convoy {
 
@@ -61,6 +62,9 @@ void add_cells(std::vector<Cell>& cells, const CellSizes& sizes) {
   } else if constexpr (Lock::kTraits.name == "barging") {
     add("steal_without_bound", steals, type_identity<StealThenHandoff<W, Lock, 1>>{},
         {"more thefts than bounded would accept"});
+  } else if constexpr (Lock::kTraits.name == "qspinlock") {
+    add("pending_then_queue", ScenarioSize{4, sizes.three.rounds}, type_identity<PendingThenQueue<W, Lock>>{},
+        {"all by the fast path", "one by the pending bit, one by the queue", "two in the queue"});
   }
 }
 
