@@ -17,7 +17,10 @@
 #include "handoff.h"
 #include "lockable.h"
 #include "mcs.h"
+#include "qrwlock.h"
+#include "qrwlock_2013.h"
 #include "qspinlock.h"
+#include "rwlock_3_12.h"
 #include "std_mutex.h"
 #include "std_shared_mutex.h"
 #include "tas.h"
@@ -36,7 +39,10 @@ using WorldPolicies = PolicyList<Bounded<W>,      //
                                  Ttas<W>,         //
                                  Ticket<W>,       //
                                  Mcs<W>,          //
-                                 Qspinlock<W>>;
+                                 Qspinlock<W>,    //
+                                 Rwlock312<W>,    //
+                                 Qrwlock2013<W>,  //
+                                 Qrwlock<W>>;
 
 // Baselines of the C++ library, on real threads only.
 using StdPolicies = PolicyList<StdMutex,  //
@@ -110,7 +116,8 @@ static_assert(PageLockable<Eventual<RealWorld>> && TimedLockable<Eventual<RealWo
 static_assert(PageLockable<Tas<RealWorld>> && PageLockable<Ttas<RealWorld>>);
 static_assert(PageLockable<Ticket<RealWorld>> && PageLockable<Mcs<RealWorld>>);
 static_assert(PageLockable<Qspinlock<RealWorld>>);
-static_assert(SharedLockable<StdSharedMutex>);
+static_assert(SharedLockable<Rwlock312<RealWorld>> && SharedLockable<Qrwlock2013<RealWorld>>);
+static_assert(SharedLockable<Qrwlock<RealWorld>> && SharedLockable<StdSharedMutex>);
 static_assert(sizeof(AnyLock<RealWorld, PagePolicies<RealWorld>>) <= 48, "a folio carries one");
 
 }  // namespace convoy

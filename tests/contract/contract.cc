@@ -17,6 +17,7 @@
 #include "tests/cache_scenarios.h"
 #include "tests/cell_program.h"
 #include "tests/cells.h"
+#include "tests/knob_policies.h"
 #include "tests/quiescence_scenarios.h"
 
 namespace convoy {
@@ -24,7 +25,7 @@ namespace {
 
 std::vector<Cell> real_cells() {
   // Threads that spin are as many as cores.
-  auto cells = cells_of<RealWorld>(WorldPolicies<RealWorld>{}, CellSizes{{2, 2000}, {3, 1000}, 2000});
+  auto cells = cells_of<RealWorld>(TestedPolicies<RealWorld>{}, CellSizes{{2, 2000}, {3, 1000}, 2000});
   add_cache_cells<RealWorld>(cells);
   add_quiescence_cells<RealWorld>(cells, 200);
   return cells;

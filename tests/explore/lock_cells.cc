@@ -3,13 +3,14 @@
 #include "sim/explore_world.h"
 #include "tests/cells.h"
 #include "tests/explore/explored_cells.h"
+#include "tests/knob_policies.h"
 
 namespace convoy {
 
 static_assert(World<ExploreWorld> && Host<ExploreWorld>);
 
 std::vector<Cell> lock_cells() {
-  return cells_of<ExploreWorld>(WorldPolicies<ExploreWorld>{}, CellSizes{{2, 2}, {3, 1}, 5});
+  return cells_of<ExploreWorld>(TestedPolicies<ExploreWorld>{}, CellSizes{{2, 2}, {3, 1}, 5});
 }
 
 }  // namespace convoy
