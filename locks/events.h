@@ -23,7 +23,9 @@ namespace convoy {
   X(kPageLockRequeue, "page_lock_requeue", "a woken waiter found the bit taken and queues again: a theft it suffered") \
   X(kPageLockHandoff, "page_lock_handoff", "the waker took the bit for the waiter")                                    \
   X(kPageLockWindowSteal, "page_lock_window_steal", "a waker found the bit set again and woke nobody")                 \
-  X(kPageLockLeave, "page_lock_leave", "a waiter left at its deadline without the lock")
+  X(kPageLockLeave, "page_lock_leave", "a waiter left at its deadline without the lock")                               \
+  X(kLockPending, "lock_pending", "a qspinlock was got by its pending bit")                                            \
+  X(kLockSlowpath, "lock_slowpath", "a thread queues for a qspinlock, with a node")
 
 enum class Event : std::uint8_t {
 #define CONVOY_EVENT_ENUMERATOR(enumerator, name, when) enumerator,

@@ -16,6 +16,7 @@
 #include "tests/scenarios.h"
 #include "tests/shared_scenarios.h"
 #include "tests/sleepers_world.h"
+#include "tests/spinning_scenarios.h"
 
 namespace convoy {
 
@@ -173,6 +174,12 @@ void add_cells(std::vector<Cell>& cells, const CellSizes& sizes) {
     to.template add<LeaveAtDeadline<W, Lock>>("leave_at_deadline", {"a waiter that left"}, sizes.three);
   }
   add_theft_cells<W, Lock>(cells, sizes.steals);
+  if constexpr (Lock::kTraits.name == "qspinlock") {
+    CellAdder<Lock> to(cells);
+    to.template add<PendingThenQueue<W, Lock>>(
+        "pending_then_queue", {"all by the fast path", "one by the pending bit, one by the queue", "two in the queue"},
+        ScenarioSize{4, sizes.three.rounds});
+  }
 }
 
 template <Host W, class... Locks>

@@ -18,14 +18,15 @@
 #include "tests/cache_scenarios.h"
 #include "tests/cell_program.h"
 #include "tests/cells.h"
+#include "tests/knob_policies.h"
 #include "tests/quiescence_scenarios.h"
 
 namespace convoy {
 namespace {
 
 std::vector<Cell> real_cells() {
-  auto cells = cells_of<RealWorld>(AllPolicies<RealWorld>{}, CellSizes{{2, 500}, {3, 300}, 2000});
-  for (Cell& cell : queue_cells_of<RealWorld>(WorldPolicies<SleepersWorld<RealWorld>>{}))
+  auto cells = cells_of<RealWorld>(TestedPolicies<RealWorld>{}, CellSizes{{2, 500}, {3, 300}, 2000});
+  for (Cell& cell : queue_cells_of<RealWorld>(TestedPolicies<SleepersWorld<RealWorld>>{}))
     cells.push_back(std::move(cell));
   add_cache_cells<RealWorld>(cells);
   add_quiescence_cells<RealWorld>(cells, 200);

@@ -16,9 +16,9 @@
 #include <thread>
 #include <vector>
 
-#include "locks/policies.h"
 #include "tests/cell_program.h"
 #include "tests/cells.h"
+#include "tests/knob_policies.h"
 
 namespace convoy {
 namespace {
@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
     }
     duration = std::chrono::seconds(value);
   }
-  const auto victims = victims_of(AllPolicies<RealWorld>{});
+  const auto victims = victims_of(TestedPolicies<RealWorld>{});
   std::vector<Cell> cells;
   for (const Victim& victim : victims) cells.push_back(victim.cell);
   return cell_program("torture", "real", "", cells, {argv + 1, argv + argc}, [&](const Cell& cell) {
