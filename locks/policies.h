@@ -21,6 +21,9 @@
 #include "qrwlock_2013.h"
 #include "qspinlock.h"
 #include "rwlock_3_12.h"
+#include "rwsem.h"
+#include "rwsem_restored.h"
+#include "rwsem_transfer.h"
 #include "std_mutex.h"
 #include "std_shared_mutex.h"
 #include "tas.h"
@@ -31,18 +34,21 @@ namespace convoy {
 
 // Run in every world. The first is the default of the page role, and the cheapest to reach in an AnyLock.
 template <World W>
-using WorldPolicies = PolicyList<Bounded<W>,      //
-                                 Barging<W>,      //
-                                 Handoff<W>,      //
-                                 Eventual<W>,     //
-                                 Tas<W>,          //
-                                 Ttas<W>,         //
-                                 Ticket<W>,       //
-                                 Mcs<W>,          //
-                                 Qspinlock<W>,    //
-                                 Rwlock312<W>,    //
-                                 Qrwlock2013<W>,  //
-                                 Qrwlock<W>>;
+using WorldPolicies = PolicyList<Bounded<W>,        //
+                                 Barging<W>,        //
+                                 Handoff<W>,        //
+                                 Eventual<W>,       //
+                                 Tas<W>,            //
+                                 Ttas<W>,           //
+                                 Ticket<W>,         //
+                                 Mcs<W>,            //
+                                 Qspinlock<W>,      //
+                                 Rwlock312<W>,      //
+                                 Qrwlock2013<W>,    //
+                                 Qrwlock<W>,        //
+                                 Rwsem<W>,          //
+                                 RwsemTransfer<W>,  //
+                                 RwsemRestored<W>>;
 
 // Baselines of the C++ library, on real threads only.
 using StdPolicies = PolicyList<StdMutex,  //
@@ -118,6 +124,10 @@ static_assert(PageLockable<Ticket<RealWorld>> && PageLockable<Mcs<RealWorld>>);
 static_assert(PageLockable<Qspinlock<RealWorld>>);
 static_assert(SharedLockable<Rwlock312<RealWorld>> && SharedLockable<Qrwlock2013<RealWorld>>);
 static_assert(SharedLockable<Qrwlock<RealWorld>> && SharedLockable<StdSharedMutex>);
+static_assert(SharedTimedLockable<Rwsem<RealWorld>> && TimedLockable<Rwsem<RealWorld>>);
+static_assert(SharedTimedLockable<RwsemTransfer<RealWorld>> && TimedLockable<RwsemTransfer<RealWorld>>);
+static_assert(SharedTimedLockable<RwsemRestored<RealWorld>> && TimedLockable<RwsemRestored<RealWorld>>);
 static_assert(sizeof(AnyLock<RealWorld, PagePolicies<RealWorld>>) <= 48, "a folio carries one");
+static_assert(sizeof(Rwsem<RealWorld>) == 48, "the kernel's 40 bytes and the class: one line");
 
 }  // namespace convoy

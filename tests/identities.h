@@ -10,6 +10,7 @@
 #include "locks/events.h"
 #include "locks/lock_class.h"
 #include "locks/world.h"
+#include "tests/rwsem_claims.h"
 
 namespace convoy {
 
@@ -29,6 +30,7 @@ void claim_identities(const LockClass<W>& lock_class) {
              "slow = late + woken + handoff + leave");
   W::require(total(Event::kPageLockRequeue) <= total(Event::kPageLockWake) - total(Event::kPageLockHandoff),
              "requeue <= wake - handoff");
+  claim_rwsem_identities<W>(lock_class);
 }
 
 // And what can be said with it. Requires: nothing else has taken a lock of the class.
@@ -40,6 +42,8 @@ void claim_identities(const LockClass<W>& lock_class, Acquisitions done) {
   const std::uint64_t page_locks = total(Event::kPageLockFast) + total(Event::kPageLockLate) +
                                    total(Event::kPageLockWoken) + total(Event::kPageLockHandoff);
   W::require(page_locks == 0 || page_locks == done.exclusive, "acquisitions = fast + late + woken + handoff");
+  W::require(total(Event::kLockPending) + total(Event::kLockSlowpath) <= done.exclusive, "pending + slowpath <= locks");
+  claim_rwsem_identities<W>(lock_class, done.exclusive, done.shared);
 }
 
 }  // namespace convoy
