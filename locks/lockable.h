@@ -5,6 +5,7 @@
 #include <concepts>
 
 #include "annotations.h"
+#include "lock_order.h"
 #include "world.h"
 
 namespace convoy {
@@ -47,9 +48,14 @@ class [[nodiscard]] CONVOY_SCOPED_CAPABILITY Guard {
  public:
   Guard(L& lock, const Site& site) CONVOY_ACQUIRE(lock) CONVOY_NO_TSA : lock_(lock) {
     W::at(site);
+    check_order<W>(lock_, site, false);
     lock_.lock();
+    note_held<W>(lock_, site, false);
   }
-  ~Guard() CONVOY_RELEASE() CONVOY_NO_TSA { lock_.unlock(); }
+  ~Guard() CONVOY_RELEASE() CONVOY_NO_TSA {
+    note_released<W>(&lock_);
+    lock_.unlock();
+  }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
@@ -64,9 +70,12 @@ class [[nodiscard]] CONVOY_SCOPED_CAPABILITY TryGuard {
   TryGuard(L& lock, const Site& site) CONVOY_ACQUIRE(lock) CONVOY_NO_TSA : lock_(lock) {
     W::at(site);
     held_ = lock_.try_lock();
+    if (held_) note_held<W>(lock_, site, false);
   }
   ~TryGuard() CONVOY_RELEASE() CONVOY_NO_TSA {
-    if (held_) lock_.unlock();
+    if (!held_) return;
+    note_released<W>(&lock_);
+    lock_.unlock();
   }
   TryGuard(const TryGuard&) = delete;
   TryGuard& operator=(const TryGuard&) = delete;
@@ -82,9 +91,14 @@ class [[nodiscard]] CONVOY_SCOPED_CAPABILITY SharedGuard {
  public:
   SharedGuard(L& lock, const Site& site) CONVOY_ACQUIRE_SHARED(lock) CONVOY_NO_TSA : lock_(lock) {
     W::at(site);
+    check_order<W>(lock_, site, true);
     lock_.lock_shared();
+    note_held<W>(lock_, site, true);
   }
-  ~SharedGuard() CONVOY_RELEASE_GENERIC() CONVOY_NO_TSA { lock_.unlock_shared(); }
+  ~SharedGuard() CONVOY_RELEASE_GENERIC() CONVOY_NO_TSA {
+    note_released<W>(&lock_);
+    lock_.unlock_shared();
+  }
   SharedGuard(const SharedGuard&) = delete;
   SharedGuard& operator=(const SharedGuard&) = delete;
 

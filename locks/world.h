@@ -60,6 +60,9 @@ struct Site {
 
 inline constexpr Thread kNobody{~std::uint32_t{0}};
 
+class HeldLocks;  // lock_order.h
+class LockOrder;
+
 // What ends W::spin_for() while its predicate does not hold; every field is a reason of its own.
 struct SpinLimit {
   std::uint32_t polls = ~std::uint32_t{0};  // looks at the word: kBudgetSpent
@@ -142,6 +145,11 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 //   at(site)           names the call site of the thread's next acquisition, for a profile
 //   kWaitQueues        number of hashed wait queues of a lock class, a power of two: 256 as in the kernel; 1 in
 //                      ExploreWorld, where every two locks are to collide
+//   kChecksOrder       whether guards check the order in which locks are taken (lock_order.h). Where it is true:
+//   held_locks()       what the calling thread holds
+//   lock_order()       the order of this world's classes, for the calling thread alone as long as the result lives;
+//                      never a step
+//   warn(text)         something that is wrong and can go on: RealWorld prints it, in ExploreWorld it is a defect
 //   panic(text)        misuse, or a broken invariant: does not return
 template <class W>
 concept World = requires(typename W::template Atomic<std::uint32_t>& word,
@@ -187,6 +195,11 @@ concept World = requires(typename W::template Atomic<std::uint32_t>& word,
   { W::ordinal(object) } -> std::same_as<std::uint64_t>;
   W::at(site);
   requires std::has_single_bit(W::kWaitQueues);
+  requires !W::kChecksOrder || requires {
+    { W::held_locks() } -> std::same_as<HeldLocks&>;
+    { *W::lock_order() } -> std::same_as<LockOrder&>;
+    W::warn(text);
+  };
   W::panic(text);
 };
 

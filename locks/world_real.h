@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "events.h"
+#include "lock_order.h"
 #include "spare_nodes.h"
 #include "world.h"
 
@@ -38,6 +39,11 @@ class RealWorld {
   static constexpr std::size_t kWaitQueues = 256;
   static constexpr std::size_t kMaxThreads = 16384;
   static constexpr std::size_t kMaxClasses = 64;
+#ifdef NDEBUG
+  static constexpr bool kChecksOrder = false;
+#else
+  static constexpr bool kChecksOrder = true;
+#endif
 
   template <class T>
   class Atomic {
@@ -176,6 +182,7 @@ class RealWorld {
   static void park() { park_until(kNever); }
 
   static bool park_until(Deadline deadline) {
+    check_sleep<RealWorld>();
     Record& me = record();
     std::uint32_t word = kPrepared;
     if (!me.park_word.compare_exchange_strong(word, kAsleep, std::memory_order_acq_rel, std::memory_order_acquire))
@@ -227,6 +234,24 @@ class RealWorld {
   static void at(const Site& site) { record().site.store(&site, std::memory_order_relaxed); }
   // The call site that `thread` named last; null if none. Relaxed: a hint for who reports on a thread that is stuck.
   static const Site* site_of(Thread thread) { return registry().find(thread)->site.load(std::memory_order_relaxed); }
+
+  static HeldLocks& held_locks() {
+    static thread_local constinit HeldLocks held;
+    return held;
+  }
+  struct OrderAccess {
+    std::unique_lock<std::mutex> alone;
+    LockOrder& order;
+    LockOrder& operator*() const { return order; }
+    LockOrder* operator->() const { return &order; }
+  };
+  // Never destroyed, as shared().
+  static OrderAccess lock_order() {
+    static std::mutex& mutex = *new std::mutex;
+    static LockOrder& order = *new LockOrder;
+    return {std::unique_lock(mutex), order};
+  }
+  static void warn(const char* text) { std::fprintf(stderr, "warning: %s\n", text); }
 
   [[noreturn]] static void panic(const char* text) {
     std::fprintf(stderr, "panic: %s\n", text);

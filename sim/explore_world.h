@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "locks/events.h"
+#include "locks/lock_order.h"
 #include "locks/spare_nodes.h"
 #include "locks/world.h"
 #include "sim/explorer.h"
@@ -43,6 +44,7 @@ class ExploreWorld {
 
  public:
   static constexpr std::size_t kWaitQueues = 1;
+  static constexpr bool kChecksOrder = true;
 
   template <class T>
   class Atomic {
@@ -305,6 +307,9 @@ class ExploreWorld {
 
   static std::uint64_t ordinal(const void* object) { return explorer().ordinal(object); }
   static void at(const Site&) {}
+  static HeldLocks& held_locks() { return explorer().held_locks(); }
+  static LockOrder* lock_order() { return &explorer().lock_order(); }
+  static void warn(const char* text) { explorer().fail("panic", text); }
   [[noreturn]] static void panic(const char* text) { explorer().fail("panic", text); }
 
   // Host
@@ -348,6 +353,7 @@ class ExploreWorld {
 
   // The park word says running (permit) or not: it is running after every return, as after the kernel's schedule().
   static Explorer::Wake sleep(Explorer::Patience patience, Loc loc) {
+    check_sleep<ExploreWorld>();
     const int me = explorer().running();
     explorer().atomic_rmw(explorer().park_object(me), false, false, loc);  // from here on is_running() says no
     explorer().asleep(me) = true;

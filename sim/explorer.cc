@@ -133,6 +133,7 @@ void Explorer::execute(const ScenarioFactory& make) {
   node_memory_.release();
   deadlines_ = 0;
   passed_deadlines_ = 0;
+  lock_order_.clear();
   running_ = -1;
   scheduling_ = false;
   for (ExploredThread& thread : threads_) {
@@ -142,6 +143,7 @@ void Explorer::execute(const ScenarioFactory& make) {
     thread.synchronisation = {};
     thread.objects_made = 0;
     thread.spares = {};
+    thread.held_locks.clear();
     constructed(&thread.permit);
   }
   {

@@ -26,6 +26,7 @@
 #include <utility>
 #include <vector>
 
+#include "locks/lock_order.h"
 #include "locks/spare_nodes.h"
 #include "sim/fiber.h"
 #include "sim/object_table.h"
@@ -122,6 +123,10 @@ class Explorer {
   bool& park_permit(int thread) { return threads_[static_cast<std::size_t>(thread)].permit; }
   const void* park_object(int thread) const { return &threads_[static_cast<std::size_t>(thread)].permit; }
 
+  // What the running thread holds, and the order of the lock classes in this execution.
+  HeldLocks& held_locks() { return threads_[static_cast<std::size_t>(running_ < 0 ? 0 : running_)].held_locks; }
+  LockOrder& lock_order() { return lock_order_; }
+
   // Whether the thread is in park(), or woken there and not yet on.
   bool& asleep(int thread) { return threads_[static_cast<std::size_t>(thread)].asleep; }
 
@@ -166,6 +171,7 @@ class Explorer {
     Clock synchronisation;
     std::uint32_t objects_made = 0;
     SpareNodes spares;
+    HeldLocks held_locks;
   };
   struct Choice {
     std::uint8_t taken;
@@ -228,6 +234,7 @@ class Explorer {
   std::uint32_t setup_objects_ = 0;
   std::pmr::monotonic_buffer_resource node_memory_;
   std::vector<SharedObject> shared_objects_;
+  LockOrder lock_order_;
   std::uint64_t deadlines_ = 0;
   std::uint64_t passed_deadlines_ = 0;
   std::array<char, 64> deadline_objects_{};  // one name a deadline
