@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-enum class Kind : std::uint8_t { kPageLock, kSpinning, kSleeping, kSharedSleeping };
+enum class Kind : std::uint8_t { kPageLock, kSpinning, kSleeping, kSharedSleeping, kNone };
 
 constexpr std::string_view name_of(Kind kind) {
   switch (kind) {
@@ -23,6 +23,8 @@ constexpr std::string_view name_of(Kind kind) {
       return "sleeping";
     case Kind::kSharedSleeping:
       return "shared, sleeping";
+    case Kind::kNone:
+      return "none";
   }
   return "";
 }
