@@ -11,7 +11,15 @@
 
 namespace convoy {
 
-enum class Kind : std::uint8_t { kPageLock, kSpinning, kSleeping, kOptimistic, kSharedSpinning, kSharedSleeping };
+enum class Kind : std::uint8_t {
+  kPageLock,
+  kSpinning,
+  kSleeping,
+  kOptimistic,
+  kSharedSpinning,
+  kSharedSleeping,
+  kNone
+};
 
 constexpr std::string_view name_of(Kind kind) {
   switch (kind) {
@@ -27,6 +35,8 @@ constexpr std::string_view name_of(Kind kind) {
       return "shared, spinning";
     case Kind::kSharedSleeping:
       return "shared, sleeping";
+    case Kind::kNone:
+      return "none";
   }
   return "";
 }
