@@ -1,8 +1,9 @@
-// cell.h — What a test program of cells runs: one policy under one scenario.
+// cell.h — What a test program of cells runs: policies under scenarios, from the files that it is linked from.
 // SPDX-License-Identifier: MIT
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/scenario.h"
@@ -16,5 +17,22 @@ struct Cell {
   ScenarioFactory make;
   std::vector<std::string> witnesses;  // what an exhaustive exploration must have seen
 };
+
+// A function of each file that has cells: a program runs those of the files that it is linked from.
+using CellGroup = std::vector<Cell> (*)();
+inline std::vector<CellGroup>& cell_groups() {
+  static std::vector<CellGroup> groups;
+  return groups;
+}
+struct AddCells {
+  explicit AddCells(CellGroup group) { cell_groups().push_back(group); }
+};
+inline std::vector<Cell> all_cells() {
+  std::vector<Cell> all;
+  for (const CellGroup group : cell_groups()) {
+    for (Cell& cell : group()) all.push_back(std::move(cell));
+  }
+  return all;
+}
 
 }  // namespace convoy

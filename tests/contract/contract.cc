@@ -14,26 +14,11 @@
 #include <utility>
 #include <vector>
 
-#include "locks/policies.h"
-#include "tests/cache_scenarios.h"
+#include "tests/cell.h"
 #include "tests/cell_program.h"
-#include "tests/cells.h"
-#include "tests/knob_policies.h"
-#include "tests/osq_scenarios.h"
-#include "tests/quiescence_scenarios.h"
 
 namespace convoy {
 namespace {
-
-std::vector<Cell> real_cells() {
-  auto cells = cells_of<RealWorld>(TestedPolicies<RealWorld>{}, CellSizes{{2, 500}, {3, 300}, 2000});
-  for (Cell& cell : queue_cells_of<RealWorld>(TestedPolicies<SleepersWorld<RealWorld>>{}))
-    cells.push_back(std::move(cell));
-  add_cache_cells<RealWorld>(cells);
-  add_quiescence_cells<RealWorld>(cells, 200);
-  add_osq_cells<RealWorld>(cells, 1000);
-  return cells;
-}
 
 void run_once(const Cell& cell) {
   const std::unique_ptr<Scenario> scenario = cell.make();
@@ -64,7 +49,7 @@ int run(const Cell& cell) {
 
 int main(int argc, char** argv) {
   const std::vector<std::string> arguments(argv + 1, argv + argc);
-  return cell_program("contract", "real", "", real_cells(), arguments, [](const Cell& cell) { return run(cell); });
+  return cell_program("contract", "real", "", all_cells(), arguments, [](const Cell& cell) { return run(cell); });
 }
 
 }  // namespace

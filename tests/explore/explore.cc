@@ -19,7 +19,6 @@
 #include "sim/explorer.h"
 #include "tests/cell.h"
 #include "tests/cell_program.h"
-#include "tests/explore/explored_cells.h"
 
 namespace convoy {
 namespace {
@@ -147,7 +146,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "explore: --delayed-stores must be a whole number from 0 to 100\n");
     return 2;
   }
-  return cell_program("explore", "explore", " [--bound=N] [--delayed-stores=N] [--schedule=S]", explored_cells(), names,
+  return cell_program("explore", "explore", " [--bound=N] [--delayed-stores=N] [--schedule=S]", all_cells(), names,
                       [&](const Cell& cell) { return explore(options, cell); });
 }
 

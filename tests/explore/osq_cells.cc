@@ -1,15 +1,17 @@
 // osq_cells.cc — The queue of optimistic spinners in ExploreWorld.
 // SPDX-License-Identifier: MIT
 #include "sim/explore_world.h"
-#include "tests/explore/explored_cells.h"
+#include "tests/cell.h"
 #include "tests/osq_scenarios.h"
 
 namespace convoy {
+namespace {
 
-std::vector<Cell> osq_cells() {
+const AddCells adder([] {
   std::vector<Cell> cells;
   add_osq_cells<ExploreWorld>(cells, 2);
   return cells;
-}
+});
 
+}  // namespace
 }  // namespace convoy

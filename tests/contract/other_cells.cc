@@ -1,0 +1,21 @@
+// other_cells.cc — What is no lock, on real threads: the page cache, swaps of the policy, the queue of spinners.
+// SPDX-License-Identifier: MIT
+#include "locks/policies.h"
+#include "tests/cache_scenarios.h"
+#include "tests/cell.h"
+#include "tests/osq_scenarios.h"
+#include "tests/quiescence_scenarios.h"
+
+namespace convoy {
+namespace {
+
+const AddCells adder([] {
+  std::vector<Cell> cells;
+  add_cache_cells<RealWorld>(cells);
+  add_quiescence_cells<RealWorld>(cells, 200);
+  add_osq_cells<RealWorld>(cells, 1000);
+  return cells;
+});
+
+}  // namespace
+}  // namespace convoy
