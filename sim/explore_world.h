@@ -206,7 +206,8 @@ class ExploreWorld {
     other.read(relaxed, loc, "or");
   }
 
-  // While the predicate does not hold, every end that the limits allow is possible.
+  // While the predicate does not hold, every end that the limits allow is possible: a spin that only waits for somebody
+  // who may lose a core ends so at the price of a preemption, or because that thread sleeps.
   template <class T, LoadOrder O, class Predicate>
   static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit limit, Loc loc = Loc::here()) {
     std::array<Spin, 3> ends{};
@@ -214,26 +215,32 @@ class ExploreWorld {
     if (limit.polls != SpinLimit{}.polls) ends[static_cast<std::size_t>(count++)] = Spin::kBudgetSpent;
     if (limit.owner != kNobody) ends[static_cast<std::size_t>(count++)] = Spin::kOwnerSlept;
     if (limit.optimistic) ends[static_cast<std::size_t>(count++)] = Spin::kMustYield;
-    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); },
-                    count == 0 ? Explorer::Patience::kUntilReady : Explorer::Patience::kMayTimeOut);
+    const bool has_owner = limit.owner != kNobody;
+    const int owner = has_owner ? static_cast<int>(limit.owner.index) : 0;
+    const auto owner_sleeps = [=] { return has_owner && explorer().asleep(owner); };
+    explorer().step([&] { return static_cast<bool>(predicate(word.value_)) || owner_sleeps(); },
+                    count == 0                         ? Explorer::Patience::kUntilReady
+                    : limit.polls != SpinLimit{}.polls ? Explorer::Patience::kMayTimeOut
+                                                       : Explorer::Patience::kMayGiveUp);
     if (predicate(word.read(order, loc, "spin_for"))) return Spin::kSatisfied;
-    const Spin end = ends[static_cast<std::size_t>(explorer().choose(count))];
+    if (has_owner) explorer().atomic_read(explorer().park_object(owner), false, loc);
+    const Spin end = owner_sleeps() ? Spin::kOwnerSlept : ends[static_cast<std::size_t>(explorer().choose(count))];
     if (explorer().tracing()) explorer().trace(loc, fmt::format("spin ends: {}", kSpinEnds[static_cast<int>(end)]));
     return end;
   }
 
-  // A thread that sleeps has no core; of any other, both answers are possible.
+  // A thread that sleeps has no core; any other may have lost it.
   static bool is_running(Thread thread, Loc loc = Loc::here()) {
     const int other = static_cast<int>(thread.index);
     explorer().step();
     explorer().atomic_read(explorer().park_object(other), false, loc);
-    const bool running = !explorer().asleep(other) && explorer().choose(2) == 0;
+    const bool running = !explorer().asleep(other) && !explorer().lose_core();
     if (explorer().tracing())
       explorer().trace(loc, fmt::format("thread {} {}", other, running ? "runs" : "has no core"));
     return running;
   }
   static bool should_yield(Loc loc = Loc::here()) {
-    const bool yield = explorer().choose(2) == 1;
+    const bool yield = explorer().lose_core();
     if (explorer().tracing()) explorer().trace(loc, yield ? "should yield" : "need not yield");
     return yield;
   }

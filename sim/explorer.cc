@@ -214,8 +214,8 @@ Explorer::Wake Explorer::wait_for_turn(bool (*ready)(void*), void* argument, Pat
   return self.wake;
 }
 
-// All ways to go on: the running thread first, if it can; then the others; then time-outs and spurious wakes. Returns
-// whether the running thread can go on; a count of 0 means that nobody can.
+// All ways to go on: the running thread first, if it can; then the others; then time-outs and spurious wakes; then who
+// gives up. Returns whether the running thread can go on; a count of 0 means that nobody can.
 bool Explorer::collect_candidates(std::array<Candidate, kMaxExploredThreads + 1>& candidates, int& count) {
   const auto can_go_on = [this](int i) {
     ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
@@ -223,26 +223,23 @@ bool Explorer::collect_candidates(std::array<Candidate, kMaxExploredThreads + 1>
   };
   count = 0;
   const bool here = running_ >= 0 && can_go_on(running_);
-  if (here) candidates[static_cast<std::size_t>(count++)] = {static_cast<std::int8_t>(running_), Wake::kReady};
-  bool time_outs = false;
-  std::array<Candidate, kMaxExploredThreads> late;
-  int late_count = 0;
+  const auto add = [&](int i, Wake wake, bool preempts) {
+    candidates[static_cast<std::size_t>(count++)] = {static_cast<std::int8_t>(i), wake, preempts};
+  };
+  if (here) add(running_, Wake::kReady, false);
   for (int i = 0; i < thread_count_; ++i) {
-    if (here && i == running_) continue;
-    const ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
-    if (thread.done) continue;
-    if (can_go_on(i)) {
-      candidates[static_cast<std::size_t>(count++)] = {static_cast<std::int8_t>(i), Wake::kReady};
-    } else if (thread.patience == Patience::kMayTimeOut) {
-      time_outs = true;
-      late[static_cast<std::size_t>(late_count++)] = {static_cast<std::int8_t>(i), Wake::kTimeout};
-    } else if (thread.patience == Patience::kMayWakeSpuriously && spurious_left_ > 0) {
-      late[static_cast<std::size_t>(late_count++)] = {static_cast<std::int8_t>(i), Wake::kSpurious};
-    }
+    if (i != running_ && can_go_on(i)) add(i, Wake::kReady, here);
   }
-  if (count == 0 && !time_outs) return false;  // a spurious wake may come, but nothing may depend on it
-  for (int i = 0; i < late_count; ++i)
-    candidates[static_cast<std::size_t>(count++)] = late[static_cast<std::size_t>(i)];
+  const auto add_late = [&](Patience patience, Wake wake, bool preempts) {
+    for (int i = 0; i < thread_count_; ++i) {
+      const ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
+      if (!thread.done && thread.patience == patience && !can_go_on(i)) add(i, wake, preempts);
+    }
+  };
+  add_late(Patience::kMayTimeOut, Wake::kTimeout, here);
+  const bool nobody = count == 0;  // a spurious wake may come, but nothing may depend on it
+  if (nobody || may_preempt()) add_late(Patience::kMayGiveUp, Wake::kTimeout, !nobody);
+  if (count > 0 && spurious_left_ > 0) add_late(Patience::kMayWakeSpuriously, Wake::kSpurious, here);
   return here;
 }
 
@@ -264,14 +261,14 @@ bool Explorer::pick() {
     abandoned_ = true;
     return false;
   }
-  if (here && preemptions_ >= options_.preemption_bound) count = 1;
+  if (here && !may_preempt()) count = 1;
   if (count > 1 && known_state()) {
     pruned_ = true;
     abandoned_ = true;
     return false;
   }
   const Candidate chosen = candidates[static_cast<std::size_t>(take(count))];
-  if (here && chosen.thread != running_) ++preemptions_;
+  if (chosen.preempts) ++preemptions_;
   running_ = chosen.thread;
   me().wake = chosen.wake;
   return true;
@@ -295,6 +292,12 @@ int Explorer::choose(int n) {
   begin_event(me());
   sign(me(), static_cast<std::uint64_t>(taken), 4);
   return taken;
+}
+
+bool Explorer::lose_core() {
+  if (!may_preempt() || choose(2) == 0) return false;
+  ++preemptions_;
+  return true;
 }
 
 int Explorer::take(int n) {
