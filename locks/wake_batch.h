@@ -33,6 +33,7 @@ class WakeBatch {
   WakeBatch(const WakeBatch&) = delete;
   WakeBatch& operator=(const WakeBatch&) = delete;
 
+  bool empty() const { return size_ == 0; }
   void add(Thread thread) {
     if (size_ == kCapacity) issue();
     indices_[size_++] = thread.index;

@@ -206,27 +206,21 @@ class ExploreWorld {
     other.read(relaxed, loc, "or");
   }
 
-  // While the predicate does not hold, every end that the limits allow is possible: a spin that only waits for somebody
-  // who may lose a core ends so at the price of a preemption, or because that thread sleeps.
+  // A spin that waits for a thread ends when that one sleeps; see end_of_spin() for its other ends.
   template <class T, LoadOrder O, class Predicate>
   static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit limit, Loc loc = Loc::here()) {
-    std::array<Spin, 3> ends{};
-    int count = 0;
-    if (limit.polls != SpinLimit{}.polls) ends[static_cast<std::size_t>(count++)] = Spin::kBudgetSpent;
-    if (limit.owner != kNobody) ends[static_cast<std::size_t>(count++)] = Spin::kOwnerSlept;
-    if (limit.optimistic) ends[static_cast<std::size_t>(count++)] = Spin::kMustYield;
-    const bool has_owner = limit.owner != kNobody;
-    const int owner = has_owner ? static_cast<int>(limit.owner.index) : 0;
-    const auto owner_sleeps = [=] { return has_owner && explorer().asleep(owner); };
-    explorer().step([&] { return static_cast<bool>(predicate(word.value_)) || owner_sleeps(); },
-                    count == 0                         ? Explorer::Patience::kUntilReady
-                    : limit.polls != SpinLimit{}.polls ? Explorer::Patience::kMayTimeOut
-                                                       : Explorer::Patience::kMayGiveUp);
-    if (predicate(word.read(order, loc, "spin_for"))) return Spin::kSatisfied;
-    if (has_owner) explorer().atomic_read(explorer().park_object(owner), false, loc);
-    const Spin end = owner_sleeps() ? Spin::kOwnerSlept : ends[static_cast<std::size_t>(explorer().choose(count))];
-    if (explorer().tracing()) explorer().trace(loc, fmt::format("spin ends: {}", kSpinEnds[static_cast<int>(end)]));
-    return end;
+    explorer().step([&] { return static_cast<bool>(predicate(word.value_)) || owner_sleeps(limit); },
+                    patience_of(limit));
+    return predicate(word.read(order, loc, "spin_for")) ? Spin::kSatisfied : end_of_spin(limit, loc);
+  }
+  template <class T, class TestT, class U, class TestU>
+  static Spin spin_for_either(const Atomic<T>& one, TestT one_holds, const Atomic<U>& other, TestU other_holds,
+                              SpinLimit limit, Loc loc = Loc::here()) {
+    explorer().step([&] { return one_holds(one.value_) || other_holds(other.value_) || owner_sleeps(limit); },
+                    patience_of(limit));
+    const bool one_is = one_holds(one.read(relaxed, loc, "spin_for_either"));
+    const bool other_is = other_holds(other.read(relaxed, loc, "or"));
+    return one_is || other_is ? Spin::kSatisfied : end_of_spin(limit, loc);
   }
 
   // A thread that sleeps has no core; any other may have lost it.
@@ -328,7 +322,40 @@ class ExploreWorld {
   static constexpr bool kTypeStable = requires {
     Node::kTypeStable;
   };
-  static constexpr const char* kSpinEnds[] = {"satisfied", "budget spent", "owner slept", "must yield"};
+  static constexpr const char* kSpinEnds[] = {"satisfied", "budget spent", "time is up", "owner slept", "must yield"};
+
+  static bool owner_sleeps(const SpinLimit& limit) {
+    return limit.owner != kNobody && explorer().asleep(static_cast<int>(limit.owner.index));
+  }
+  static bool is_timed(const SpinLimit& limit) { return limit.polls != SpinLimit{}.polls || limit.until != kNever; }
+  static Explorer::Patience patience_of(const SpinLimit& limit) {
+    if (is_timed(limit)) return Explorer::Patience::kMayTimeOut;
+    const bool may_lose = limit.owner != kNobody || limit.optimistic;
+    return may_lose ? Explorer::Patience::kMayGiveUp : Explorer::Patience::kUntilReady;
+  }
+  // While the predicate does not hold, every end that the limits allow is possible: its time may be up at any moment, a
+  // core is lost at the price of a preemption (kMayGiveUp has paid it).
+  static Spin end_of_spin(const SpinLimit& limit, Loc loc) {
+    std::array<Spin, 2> ends{};
+    int count = 0;
+    const auto add = [&](Spin end) { ends[static_cast<std::size_t>(count++)] = end; };
+    if (limit.owner != kNobody)
+      explorer().atomic_read(explorer().park_object(static_cast<int>(limit.owner.index)), false, loc);
+    const bool may_lose = limit.owner != kNobody || limit.optimistic;
+    if (owner_sleeps(limit)) {
+      add(Spin::kOwnerSlept);
+    } else if (is_timed(limit) && !(may_lose && explorer().lose_core())) {
+      if (limit.polls != SpinLimit{}.polls) add(Spin::kBudgetSpent);
+      if (limit.until != kNever) add(Spin::kTimeIsUp);
+    } else {
+      if (limit.owner != kNobody) add(Spin::kOwnerSlept);
+      if (limit.optimistic) add(Spin::kMustYield);
+    }
+    const Spin end = ends[static_cast<std::size_t>(explorer().choose(count))];
+    if (end == Spin::kTimeIsUp && !has_passed(limit.until, loc)) explorer().pass_deadline(limit.until.ticks);
+    if (explorer().tracing()) explorer().trace(loc, fmt::format("spin ends: {}", kSpinEnds[static_cast<int>(end)]));
+    return end;
+  }
 
   static bool has_passed(Deadline deadline, Loc loc) {
     explorer().atomic_rmw(explorer().deadline_object(deadline.ticks), false, false, loc);
