@@ -15,5 +15,6 @@ std::vector<Cell> lock_cells();
 std::vector<Cell> cache_cells();
 std::vector<Cell> quiescence_cells();
 std::vector<Cell> osq_cells();
+std::vector<Cell> rwsem_cells();
 
 }  // namespace convoy
