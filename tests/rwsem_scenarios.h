@@ -268,6 +268,7 @@ void add_rwsem_cells_of(std::vector<Cell>& cells, const std::string& policy, con
   add(type_identity<Mix>{}, "reader_leaves", fewer, {"a reader left"}, Roles{'w', 'R', 'w'}, 1);
   add(type_identity<Mix>{}, "writer_leaves", fewer, {"a writer left"}, Roles{'w', 'W', 'r'}, 1);
   add(type_identity<Mix>{}, "writer_leaves_readers", fewer, {"a writer left"}, Roles{'r', 'W', 'r'}, 1);
+  add(type_identity<Mix>{}, "writer_leaves_writer", fewer, {"a writer left"}, Roles{'r', 'W', 'w'}, 1);
   add(type_identity<Mix>{}, "both_leave", fewer, {"a writer left", "a reader left"}, Roles{'w', 'W', 'R'}, 1);
   if constexpr (kSpins) {
     std::vector<std::string> kept = {"a hand-off for a writer", "hand-off kept the other out"};
