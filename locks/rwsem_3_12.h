@@ -27,7 +27,7 @@
 // unlock() and unlock_shared() touch the lock and its class after A1, as in rwsem_engine.h.
 //
 // Invariants
-//   I1  Outside of sections of wait_lock, the count says that the queue is not empty <=> it is not.
+//   I1  Nobody is active => the count is 0, or says that the queue is not empty; the latter if it is not.
 //
 // Synchronizes-with
 //   A: A1 unlock, unlock shared → A0 lock, try, claim for a reader (critical section)
@@ -97,6 +97,13 @@ class CONVOY_CAPABILITY("rwsem-3.12") Rwsem312 {
       unlock_shared_slow(old);
   }
 
+  // I1. Requires: wait_lock is held, or nothing moves. Relaxed: nothing is done with what it guards.
+  void check_invariants() const {
+    const std::uint64_t count = count_.load(relaxed);
+    if (active(count) != 0 || count == kQueue) return;
+    if (count != 0) W::panic("rwsem-3.12: nobody is active and the count is odd (I1)");
+    if (!wait_list_.empty()) W::panic("rwsem-3.12: somebody waits and the count does not say so (I1)");
+  }
   LockClass<W>& lock_class() { return class_; }
 
  private:
@@ -141,8 +148,8 @@ class CONVOY_CAPABILITY("rwsem-3.12") Rwsem312 {
   void append_writer(Waiter& me) {
     const bool first = wait_list_.empty();
     const std::uint64_t change = (first ? kQueue : 0) - kWriter;
-    wait_list_.append(me);
     const std::uint64_t count = count_.fetch_add(change, relaxed) + change;  // S1; relaxed: wake_head() looks again
+    wait_list_.append(me);
     if (!first && active(count) != 0 && !has_writer(count)) wake_head(false);
   }
 
@@ -170,8 +177,8 @@ class CONVOY_CAPABILITY("rwsem-3.12") Rwsem312 {
     const WaitListGuard<W> guard(wait_lock_);
     const bool first = wait_list_.empty();
     const std::uint64_t change = (first ? kQueue : 0) - kReader;
-    wait_list_.append(me);
     const std::uint64_t count = count_.fetch_add(change, relaxed) + change;  // S1; relaxed: wake_head() looks again
+    wait_list_.append(me);
     if (count == kQueue || (first && !has_writer(count))) wake_head(true);
   }
 

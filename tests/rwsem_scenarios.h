@@ -48,6 +48,7 @@ class RwsemScenario : public Scenario {
     if (!kSpins) W::require(total(Event::kRwsemOptFail) + total(Event::kRwsemOptLock) == 0, "3.12 never spins");
     if (kPlain) W::require(total(Event::kRwsemWlockEhandoff) == 0, "rwsem never transfers");
     if (kTransfers) W::require(total(Event::kRwsemWakeWriter) == 0, "rwsem-transfer never wakes without the lock");
+    lock_.check_invariants();
     const bool shared = lock_.try_lock_shared();
     W::require(shared, "the lock is free at the end, and nobody queues");
     if (shared) lock_.unlock_shared();
