@@ -24,6 +24,7 @@
 #include "qspinlock.h"
 #include "rwlock_3_12.h"
 #include "rwsem.h"
+#include "rwsem_3_12.h"
 #include "rwsem_restored.h"
 #include "rwsem_transfer.h"
 #include "std_mutex.h"
@@ -52,7 +53,8 @@ using WorldPolicies = PolicyList<Bounded<W>,        //
                                  Qrwlock<W>,        //
                                  Rwsem<W>,          //
                                  RwsemTransfer<W>,  //
-                                 RwsemRestored<W>>;
+                                 RwsemRestored<W>,  //
+                                 Rwsem312<W>>;
 
 // Baselines of the C++ library, on real threads only.
 using StdPolicies = PolicyList<StdMutex,  //
@@ -134,6 +136,7 @@ static_assert(SharedTimedLockable<RwsemRestored<RealWorld>> && TimedLockable<Rws
 static_assert(PageLockable<Mutex<RealWorld>> && TimedLockable<Mutex<RealWorld>>);
 static_assert(PageLockable<Mutex312<RealWorld>> && TimedLockable<Mutex312<RealWorld>>);
 static_assert(sizeof(AnyLock<RealWorld, PagePolicies<RealWorld>>) <= 48, "a folio carries one");
+static_assert(SharedTimedLockable<Rwsem312<RealWorld>> && TimedLockable<Rwsem312<RealWorld>>);
 static_assert(sizeof(Rwsem<RealWorld>) == 48, "the kernel's 40 bytes and the class: one line");
 
 }  // namespace convoy

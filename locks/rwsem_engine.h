@@ -23,7 +23,7 @@
 //
 // Invariants
 //   I1  A writer holds the lock => the readers in the count are ones that will take themselves back.
-//   I2  Somebody waits, and nobody is in a section of wait_lock => waiters is set.
+//   I2  Somebody waits => waiters is set.
 //   I3  Hand-off is set => waiters is set.
 //
 // Transitions (readers,hand-off,waiters,writer)
@@ -112,6 +112,14 @@ class RwsemEngine : public RwsemQueue<W, Policy, kReaderBits> {
       unlock_shared_slow(old);
   }
 
+  // I2, I3. Requires: wait_lock is held, or nothing moves. Relaxed: nothing is done with what it guards.
+  void check_invariants() const {
+    const std::uint64_t count = count_.load(relaxed);
+    if ((count & Count::kWaiters) != 0) return;
+    if (!wait_list_.empty()) W::panic("rwsem: somebody waits and the waiters bit is clear (I2)");
+    if ((count & Count::kHandoff) != 0) W::panic("rwsem: hand-off is set and the waiters bit is clear (I3)");
+  }
+
  protected:
   using Base::class_;
   using Base::count_;
@@ -169,8 +177,9 @@ class RwsemEngine : public RwsemQueue<W, Policy, kReaderBits> {
       }
       change += Count::kWaiters;
     }
+    const std::uint64_t count = count_.fetch_add(change, relaxed) + change;  // I2; relaxed: mark_wake() looks again
     wait_list_.append(me);
-    Base::wake_if_no_writer(count_.fetch_add(change, relaxed) + change, wakes);  // relaxed: mark_wake() looks again
+    Base::wake_if_no_writer(count, wakes);
     return true;
   }
 

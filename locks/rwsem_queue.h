@@ -3,7 +3,11 @@
 //
 // All of it happens under wait_lock, wakes come after it. A reader at the head is granted the lock, and with it every
 // other reader in the queue, past writers, 256 at most. What a waker does for a writer at the head is the policy's.
-// Invariants and what synchronizes with what: rwsem_engine.h.
+// Invariants: rwsem_engine.h.
+//
+// Synchronizes-with
+//   A: see rwsem_engine.h
+//   B: see rwsem_engine.h
 #pragma once
 
 #include <cstdint>
@@ -84,10 +88,10 @@ class RwsemQueue : public RwsemSpin<W, kReaderBits> {
 
   // Queues a writer. Wakes are collected for readers ahead of it that nobody else would wake.
   void append_writer(Waiter& me, WakeBatch<W>& wakes) {
+    const bool first = wait_list_.empty();
+    if (first) count_.fetch_or(Count::kWaiters, relaxed);  // I2; relaxed: wait_lock orders it before a waker's walk
     wait_list_.append(me);
-    if (wait_list_.first() == &me) {
-      count_.fetch_or(Count::kWaiters, relaxed);  // relaxed: under wait_lock, which orders it before a waker's walk
-    } else {
+    if (!first) {
       wake_if_no_writer(count_.load(relaxed), wakes);  // relaxed: mark_wake() looks again
     }
   }

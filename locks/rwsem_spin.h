@@ -11,6 +11,9 @@
 //
 // Origin: Linux 6.3-rc, rwsem_optimistic_spin(), without real-time tasks. Changed: what the kernel polls in turns, count
 // and owner, is one spin on either word.
+//
+// Synchronizes-with
+//   A: see rwsem_engine.h
 #pragma once
 
 #include <algorithm>

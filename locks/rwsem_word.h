@@ -18,6 +18,9 @@
 //   bit 1 nonspinnable    set by a spinner whose time limit on readers passed; kept by readers, cleared by the last
 //                         reader to leave waiters behind, by who queues for a free lock, and by the next writer. A stale
 //                         one costs spinning, a lost one a time limit.
+//
+// Synchronizes-with
+//   B: see rwsem_engine.h
 #pragma once
 
 #include <cstdint>

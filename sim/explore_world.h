@@ -246,9 +246,10 @@ class ExploreWorld {
     other.read(relaxed, loc, "or");
   }
 
+  // A spin that waits for a thread ends when that one sleeps; see end_of_spin() for its other ends.
   template <class T, LoadOrder O, class Predicate>
   static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit limit, Loc loc = Loc::here()) {
-    explorer().step([&, me = explorer().running()] { return static_cast<bool>(predicate(word.seen_by(me))); },
+    explorer().step([&, me = explorer().running()] { return predicate(word.seen_by(me)) || owner_sleeps(limit); },
                     patience_of(limit));
     return predicate(word.read(order, loc, "spin_for")) ? Spin::kSatisfied : end_of_spin(limit, loc);
   }
@@ -256,25 +257,27 @@ class ExploreWorld {
   static Spin spin_for_either(const Atomic<T>& one, TestT one_holds, const Atomic<U>& other, TestU other_holds,
                               SpinLimit limit, Loc loc = Loc::here()) {
     explorer().step(
-        [&, me = explorer().running()] { return one_holds(one.seen_by(me)) || other_holds(other.seen_by(me)); },
+        [&, me = explorer().running()] {
+          return one_holds(one.seen_by(me)) || other_holds(other.seen_by(me)) || owner_sleeps(limit);
+        },
         patience_of(limit));
     const bool one_is = one_holds(one.read(relaxed, loc, "spin_for_either"));
     const bool other_is = other_holds(other.read(relaxed, loc, "or"));
     return one_is || other_is ? Spin::kSatisfied : end_of_spin(limit, loc);
   }
 
-  // A thread that sleeps has no core; of any other, both answers are possible.
+  // A thread that sleeps has no core; any other may have lost it.
   static bool is_running(Thread thread, Loc loc = Loc::here()) {
     const int other = static_cast<int>(thread.index);
     explorer().step();
     explorer().atomic_read(explorer().park_object(other), false, loc);
-    const bool running = !explorer().asleep(other) && explorer().choose(2) == 0;
+    const bool running = !explorer().asleep(other) && !explorer().lose_core();
     if (explorer().tracing())
       explorer().trace(loc, fmt::format("thread {} {}", other, running ? "runs" : "has no core"));
     return running;
   }
   static bool should_yield(Loc loc = Loc::here()) {
-    const bool yield = explorer().choose(2) == 1;
+    const bool yield = explorer().lose_core();
     if (explorer().tracing()) explorer().trace(loc, yield ? "should yield" : "need not yield");
     return yield;
   }
@@ -370,22 +373,35 @@ class ExploreWorld {
   };
   static constexpr const char* kSpinEnds[] = {"satisfied", "budget spent", "time is up", "owner slept", "must yield"};
 
-  static Explorer::Patience patience_of(SpinLimit limit) {
-    const bool limited =
-        limit.polls != SpinLimit{}.polls || limit.until != kNever || limit.owner != kNobody || limit.optimistic;
-    return limited ? Explorer::Patience::kMayTimeOut : Explorer::Patience::kUntilReady;
+  static bool owner_sleeps(const SpinLimit& limit) {
+    return limit.owner != kNobody && explorer().asleep(static_cast<int>(limit.owner.index));
   }
-  // While the predicate does not hold, every end that the limits allow is possible.
-  static Spin end_of_spin(SpinLimit limit, Loc loc) {
-    std::array<Spin, 4> ends{};
+  static bool is_timed(const SpinLimit& limit) { return limit.polls != SpinLimit{}.polls || limit.until != kNever; }
+  static Explorer::Patience patience_of(const SpinLimit& limit) {
+    if (is_timed(limit)) return Explorer::Patience::kMayTimeOut;
+    const bool may_lose = limit.owner != kNobody || limit.optimistic;
+    return may_lose ? Explorer::Patience::kMayGiveUp : Explorer::Patience::kUntilReady;
+  }
+  // While the predicate does not hold, every end that the limits allow is possible: its time may be up at any moment, a
+  // core is lost at the price of a preemption (kMayGiveUp has paid it).
+  static Spin end_of_spin(const SpinLimit& limit, Loc loc) {
+    std::array<Spin, 2> ends{};
     int count = 0;
-    if (limit.polls != SpinLimit{}.polls) ends[static_cast<std::size_t>(count++)] = Spin::kBudgetSpent;
-    if (limit.until != kNever) ends[static_cast<std::size_t>(count++)] = Spin::kTimeIsUp;
-    if (limit.owner != kNobody) ends[static_cast<std::size_t>(count++)] = Spin::kOwnerSlept;
-    if (limit.optimistic) ends[static_cast<std::size_t>(count++)] = Spin::kMustYield;
+    const auto add = [&](Spin end) { ends[static_cast<std::size_t>(count++)] = end; };
+    if (limit.owner != kNobody)
+      explorer().atomic_read(explorer().park_object(static_cast<int>(limit.owner.index)), false, loc);
+    const bool may_lose = limit.owner != kNobody || limit.optimistic;
+    if (owner_sleeps(limit)) {
+      add(Spin::kOwnerSlept);
+    } else if (is_timed(limit) && !(may_lose && explorer().lose_core())) {
+      if (limit.polls != SpinLimit{}.polls) add(Spin::kBudgetSpent);
+      if (limit.until != kNever) add(Spin::kTimeIsUp);
+    } else {
+      if (limit.owner != kNobody) add(Spin::kOwnerSlept);
+      if (limit.optimistic) add(Spin::kMustYield);
+    }
     const Spin end = ends[static_cast<std::size_t>(explorer().choose(count))];
-    if (limit.until != kNever && end == Spin::kTimeIsUp && !has_passed(limit.until, loc))
-      explorer().pass_deadline(limit.until.ticks);
+    if (end == Spin::kTimeIsUp && !has_passed(limit.until, loc)) explorer().pass_deadline(limit.until.ticks);
     if (explorer().tracing()) explorer().trace(loc, fmt::format("spin ends: {}", kSpinEnds[static_cast<int>(end)]));
     return end;
   }

@@ -222,38 +222,32 @@ Explorer::Wake Explorer::wait_for_turn(bool (*ready)(void*), void* argument, Pat
 }
 
 // All ways to go on: the running thread first, if it can, then delayed stores that reach the memory; then the other
-// threads; then time-outs and spurious wakes.
+// threads; then time-outs, who gives up, and spurious wakes.
 Explorer::Candidates Explorer::collect_candidates() {
   const auto can_go_on = [this](int i) {
     ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
     return !thread.done && thread.ready(thread.ready_argument);
   };
   Candidates candidates;
-  candidates.here = running_ >= 0 && can_go_on(running_);
-  if (candidates.here) candidates.add(running_, Wake::kReady);
+  const bool here = candidates.here = running_ >= 0 && can_go_on(running_);
+  if (here) candidates.add(running_, Wake::kReady, false);
   for (int i = 0; delayed_now_ > 0 && i < thread_count_; ++i) {
-    if (!threads_[static_cast<std::size_t>(i)].delayed.empty()) candidates.add(i, Wake::kReady, true);
+    if (!threads_[static_cast<std::size_t>(i)].delayed.empty()) candidates.add(i, Wake::kReady, false, true);
   }
   candidates.without_preemption = candidates.count;
-  bool time_outs = false;
-  std::array<std::pair<int, Wake>, kMaxExploredThreads> late;
-  std::size_t late_count = 0;
   for (int i = 0; i < thread_count_; ++i) {
-    if (candidates.here && i == running_) continue;
-    const ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
-    if (thread.done) continue;
-    if (can_go_on(i)) {
-      candidates.add(i, Wake::kReady);
-    } else if (thread.patience == Patience::kMayTimeOut) {
-      time_outs = true;
-      late[late_count++] = {i, Wake::kTimeout};
-    } else if (thread.patience == Patience::kMayWakeSpuriously && spurious_left_ > 0) {
-      late[late_count++] = {i, Wake::kSpurious};
-    }
+    if (i != running_ && can_go_on(i)) candidates.add(i, Wake::kReady, here);
   }
-  // A spurious wake may come, but nothing may depend on it.
-  if (candidates.count == 0 && !time_outs) return candidates;
-  for (std::size_t i = 0; i < late_count; ++i) candidates.add(late[i].first, late[i].second);
+  const auto add_late = [&](Patience patience, Wake wake, bool preempts) {
+    for (int i = 0; i < thread_count_; ++i) {
+      const ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
+      if (!thread.done && thread.patience == patience && !can_go_on(i)) candidates.add(i, wake, preempts);
+    }
+  };
+  add_late(Patience::kMayTimeOut, Wake::kTimeout, here);
+  const bool nobody = candidates.count == 0;  // a spurious wake may come, but nothing may depend on it
+  if (nobody || may_preempt()) add_late(Patience::kMayGiveUp, Wake::kTimeout, !nobody);
+  if (candidates.count > 0 && spurious_left_ > 0) add_late(Patience::kMayWakeSpuriously, Wake::kSpurious, here);
   return candidates;
 }
 
@@ -263,7 +257,7 @@ bool Explorer::pick() {
   for (;;) {
     Candidates candidates = collect_candidates();
     if (candidates.count == 0) return nobody_can_go_on();
-    if (candidates.here && preemptions_ >= options_.preemption_bound) candidates.count = candidates.without_preemption;
+    if (candidates.here && !may_preempt()) candidates.count = candidates.without_preemption;
     if (candidates.count > 1 && known_state()) {
       pruned_ = true;
       abandoned_ = true;
@@ -274,7 +268,7 @@ bool Explorer::pick() {
       drain(chosen.thread);
       continue;
     }
-    if (candidates.here && chosen.thread != running_) ++preemptions_;
+    if (chosen.preempts) ++preemptions_;
     running_ = chosen.thread;
     me().wake = chosen.wake;
     return true;
@@ -313,6 +307,12 @@ int Explorer::choose(int n) {
   begin_event(me());
   sign(me(), static_cast<std::uint64_t>(taken), 4);
   return taken;
+}
+
+bool Explorer::lose_core() {
+  if (!may_preempt() || choose(2) == 0) return false;
+  ++preemptions_;
+  return true;
 }
 
 int Explorer::take(int n) {

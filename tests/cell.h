@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,8 @@ struct Cell {
   std::string scenario;
   ScenarioFactory make;
   std::vector<std::string> witnesses;  // what an exhaustive exploration must have seen
+  int fewer_preemptions = 0;  // than usual: what keeps a cell of many choices small enough
+  std::uint64_t max_schedules = 2'000'000;
 };
 
 // A function of each file that has cells: a program runs those of the files that it is linked from.

@@ -18,12 +18,14 @@
 
 namespace convoy {
 
+// Thread 0 keeps its turn until all have come, so that there is a queue to leave.
 template <Host W>
 class OsqLeave : public Scenario {
  public:
   explicit OsqLeave(ScenarioSize size) : size_(size) {}
   int threads() const override { return size_.threads; }
   void run(int thread) override {
+    if (thread != 0) arrived_.fetch_add(1, relaxed);  // relaxed, as the await: only a moment to wait for
     for (int round = 0; round < size_.rounds; ++round) {
       typename Osq<W>::Spinner spinner(queue_);
       if (!spinner.lock()) {
@@ -32,6 +34,10 @@ class OsqLeave : public Scenario {
         continue;
       }
       turns_ = turns_ + 1;
+      if (thread == 0) {
+        const auto others = static_cast<std::uint32_t>(size_.threads - 1);
+        W::await(arrived_, relaxed, [others](std::uint32_t arrived) { return arrived == others; });
+      }
       spinner.unlock();
     }
   }
@@ -50,6 +56,7 @@ class OsqLeave : public Scenario {
   static constexpr int kMaxThreads = 4;
   ScenarioSize size_;
   Osq<W> queue_;
+  Atomic<W, std::uint32_t> arrived_{0};
   Plain<W, int> turns_{0};           // guarded by the turn
   Plain<W, int> left_[kMaxThreads];  // each written by its thread
 };

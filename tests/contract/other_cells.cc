@@ -5,6 +5,7 @@
 #include "tests/cell.h"
 #include "tests/osq_scenarios.h"
 #include "tests/quiescence_scenarios.h"
+#include "tests/rwsem_scenarios.h"
 
 namespace convoy {
 namespace {
@@ -14,6 +15,7 @@ const AddCells adder([] {
   add_cache_cells<RealWorld>(cells);
   add_quiescence_cells<RealWorld>(cells, 200);
   add_osq_cells<RealWorld>(cells, 1000);
+  add_rwsem_cells<RealWorld>(cells, {300, 300});
   return cells;
 });
 

@@ -58,9 +58,20 @@ void note_in_table(const std::string& line) {
   }
 }
 
-int replay(const Options& options, const Cell& cell) {
+// Of a pass: with delayed stores a preemption less, unless that pass alone is asked for.
+ExploreOptions limits_of(const Options& options, const Cell& cell, int delayed_stores) {
   ExploreOptions limits;
-  limits.delayed_stores = options.delayed_stores.value_or(0);
+  // What must be seen needs up to three preemptions, whatever is asked for.
+  limits.preemption_bound = cell.witnesses.empty() ? options.bound : std::max(options.bound, kUsualBound);
+  if (delayed_stores != 0) limits.preemption_bound = options.bound - (options.delayed_stores ? 0 : 1);
+  limits.preemption_bound = std::max(limits.preemption_bound - cell.fewer_preemptions, 0);
+  limits.max_schedules = cell.max_schedules;
+  limits.delayed_stores = delayed_stores;
+  return limits;
+}
+
+int replay(const Options& options, const Cell& cell) {
+  const ExploreOptions limits = limits_of(options, cell, options.delayed_stores.value_or(0));
   const Exploration result = Explorer().replay(cell.make, limits, options.schedule);
   if (result.defect) return report(options, cell, limits, result);
   if (!result.exhausted) {
@@ -91,9 +102,7 @@ int explore(const Options& options, const Cell& cell) {
   if (options.replay) return replay(options, cell);
   int missing = 0;
   if (options.delayed_stores.value_or(0) == 0) {
-    ExploreOptions limits;
-    // What must be seen needs up to three preemptions, whatever is asked for.
-    limits.preemption_bound = cell.witnesses.empty() ? options.bound : std::max(options.bound, kUsualBound);
+    const ExploreOptions limits = limits_of(options, cell, 0);
     const Exploration result = run_pass(options, cell, limits);
     if (result.defect) return report(options, cell, limits, result);
     for (const std::string& witness : cell.witnesses) {
@@ -103,9 +112,7 @@ int explore(const Options& options, const Cell& cell) {
     }
   }
   if (options.delayed_stores.value_or(1) != 0) {
-    ExploreOptions limits;
-    limits.delayed_stores = options.delayed_stores.value_or(1);
-    limits.preemption_bound = options.delayed_stores ? options.bound : std::max(options.bound - 1, 0);
+    const ExploreOptions limits = limits_of(options, cell, options.delayed_stores.value_or(1));
     const Exploration result = run_pass(options, cell, limits);
     if (result.defect) return report(options, cell, limits, result);
   }
