@@ -120,23 +120,25 @@ class RwsemMix : public RwsemScenario<W, Lock> {
   int rounds_;
 };
 
-// One thread waits in the queue, the other takes the lock again and again. Once hand-off stands when the other asks for
+// One writer waits in the queue, another takes the lock again and again. Once hand-off stands when the other asks for
 // the lock, the waiter must have it first.
 template <Host W, class Lock>
-class HandoffAfterPatience : public RwsemScenario<W, Lock> {
+class HandoffForWriter : public RwsemScenario<W, Lock> {
  public:
-  HandoffAfterPatience(bool reader, int thefts) : reader_(reader), thefts_(thefts) {}
+  explicit HandoffForWriter(int thefts) : thefts_(thefts) {}
   int threads() const override { return 2; }
   void run(int thread) override CONVOY_NO_TSA {
     if (thread == 0) {
-      wait_once();
+      this->lock_.lock();
+      this->write();
+      served_.store(1, relaxed);  // relaxed: the lock publishes it
+      this->lock_.unlock();
       return;
     }
     for (int theft = 0; theft < thefts_; ++theft) {
-      const bool stands = this->total(Event::kRwsemWlockHandoff) + this->total(Event::kRwsemRlockHandoff) > 0;
+      const bool stands = this->total(Event::kRwsemWlockHandoff) > 0;
       this->lock_.lock();
-      const bool served = served_.load(relaxed) != 0;  // relaxed: the lock publishes it
-      W::require(!stands || served, "nobody overtakes the waiter for whom hand-off is set");
+      W::require(!stands || served_.load(relaxed) != 0, "nobody overtakes the waiter for whom hand-off is set");
       if (stands) W::witness("hand-off kept the other out");
       this->write();
       this->lock_.unlock();
@@ -145,22 +147,59 @@ class HandoffAfterPatience : public RwsemScenario<W, Lock> {
   void finish() override { this->claim_end(); }
 
  private:
-  void wait_once() CONVOY_NO_TSA {
-    if (reader_) {
+  int thefts_;
+  Atomic<W, std::uint32_t> served_{0};
+};
+
+// A reader waits behind a holder. Between the holder's release and its walk of the queue a second writer steals the lock,
+// and lets the walk go by: that meets a writer, and may set hand-off for the reader. Then the first holder comes back.
+template <Host W, class Lock>
+class HandoffForReader : public RwsemScenario<W, Lock> {
+ public:
+  HandoffForReader() = default;
+  int threads() const override { return 3; }
+  void run(int thread) override CONVOY_NO_TSA {
+    if (thread == 0) {
+      hold_twice();
+    } else if (thread == 1) {
+      await(first_is_in_);
+      reader_comes_.store(1, relaxed);  // relaxed, as all of these: only the order of events matters
       this->lock_.lock_shared();
       this->read();
-      served_.store(1, relaxed);  // relaxed: the lock publishes it
+      served_.store(1, relaxed);
       this->lock_.unlock_shared();
     } else {
+      await(reader_comes_);
       this->lock_.lock();
       this->write();
-      served_.store(1, relaxed);  // relaxed: as above
+      if (served_.load(relaxed) == 0) await(first_is_out_);
       this->lock_.unlock();
     }
   }
+  void finish() override { this->claim_end(); }
 
-  bool reader_;
-  int thefts_;
+ private:
+  void hold_twice() CONVOY_NO_TSA {
+    this->lock_.lock();
+    first_is_in_.store(1, relaxed);
+    await(reader_comes_);
+    this->write();
+    this->lock_.unlock();
+    first_is_out_.store(1, relaxed);
+    const bool stands = this->total(Event::kRwsemRlockHandoff) > 0;
+    this->lock_.lock();
+    W::require(!stands || served_.load(relaxed) != 0, "nobody overtakes the reader for whom hand-off is set");
+    if (stands) W::witness("hand-off kept the other out");
+    this->write();
+    this->lock_.unlock();
+  }
+  static void await(const Atomic<W, std::uint32_t>& flag) {
+    W::await(flag, relaxed, [](std::uint32_t set) { return set != 0; });
+  }
+
+  Atomic<W, std::uint32_t> first_is_in_{0};
+  Atomic<W, std::uint32_t> reader_comes_{0};
+  Atomic<W, std::uint32_t> first_is_out_{0};
   Atomic<W, std::uint32_t> served_{0};
 };
 
@@ -209,35 +248,38 @@ struct RwsemSizes {
 
 template <Host W, class Lock, class NarrowLock>
 void add_rwsem_cells_of(std::vector<Cell>& cells, const std::string& policy, const RwsemSizes& sizes) {
-  const auto add = [&]<class S>(std::type_identity<S>, const char* name, std::vector<std::string> witnesses,
-                                auto... arguments) {
-    cells.push_back({policy, name, [=] { return std::make_unique<S>(arguments...); }, std::move(witnesses)});
+  const auto add = [&]<class S>(std::type_identity<S>, const char* name, int fewer_preemptions,
+                                std::vector<std::string> witnesses, auto... arguments) {
+    cells.push_back(
+        {policy, name, [=] { return std::make_unique<S>(arguments...); }, std::move(witnesses), fewer_preemptions});
   };
   using std::type_identity;
   using Mix = RwsemMix<W, Lock>;
   constexpr bool kSpins = Lock::kTraits.name != "rwsem-3.12";
+  // Three threads with the choices of a spinner are too many for the usual number of preemptions.
+  const int fewer = kSpins ? 1 : 0;
   std::vector<std::string> queued = {"a writer got the lock in the queue", "a reader was granted the lock"};
   std::vector<std::string> two = queued;
-  if (kSpins)
-    two.insert(two.end(), {"a spinner stole the lock", "a spinner gave up on readers", "a reader stole the lock"});
-  add(type_identity<Mix>{}, "writer_and_reader", two, Roles{'w', 'r'}, sizes.rounds);
-  add(type_identity<Mix>{}, "writer_two_readers", queued, Roles{'w', 'r', 'r'}, 1);
-  add(type_identity<Mix>{}, "two_writers_reader", queued, Roles{'w', 'w', 'r'}, 1);
-  add(type_identity<Mix>{}, "reader_leaves", {"a reader left"}, Roles{'w', 'R', 'w'}, 1);
-  add(type_identity<Mix>{}, "writer_leaves", {"a writer left"}, Roles{'w', 'W', 'r'}, 1);
-  add(type_identity<Mix>{}, "writer_leaves_readers", {"a writer left"}, Roles{'r', 'W', 'r'}, 1);
-  add(type_identity<Mix>{}, "both_leave", {"a writer left", "a reader left"}, Roles{'w', 'W', 'R'}, 1);
+  if (kSpins) two.insert(two.end(), {"a spinner stole the lock", "a spinner gave up on readers"});
+  if (kSpins && Lock::kTraits.name != "rwsem-transfer") two.push_back("a reader stole the lock");
+  add(type_identity<Mix>{}, "writer_and_reader", 0, two, Roles{'w', 'r'}, sizes.rounds);
+  add(type_identity<Mix>{}, "writer_two_readers", fewer, queued, Roles{'w', 'r', 'r'}, 1);
+  add(type_identity<Mix>{}, "two_writers_reader", fewer, queued, Roles{'w', 'w', 'r'}, 1);
+  add(type_identity<Mix>{}, "reader_leaves", fewer, {"a reader left"}, Roles{'w', 'R', 'w'}, 1);
+  add(type_identity<Mix>{}, "writer_leaves", fewer, {"a writer left"}, Roles{'w', 'W', 'r'}, 1);
+  add(type_identity<Mix>{}, "writer_leaves_readers", fewer, {"a writer left"}, Roles{'r', 'W', 'r'}, 1);
+  add(type_identity<Mix>{}, "writer_leaves_writer", fewer, {"a writer left"}, Roles{'r', 'W', 'w'}, 1);
+  add(type_identity<Mix>{}, "both_leave", fewer, {"a writer left", "a reader left"}, Roles{'w', 'W', 'R'}, 1);
   if constexpr (kSpins) {
-    using Patience = HandoffAfterPatience<W, Lock>;
     std::vector<std::string> kept = {"a hand-off for a writer", "hand-off kept the other out"};
     if (Lock::kTraits.name != "rwsem") kept.push_back("a transfer after a hand-off");
-    add(type_identity<Patience>{}, "handoff_for_writer", kept, false, sizes.thefts);
-    add(type_identity<Patience>{}, "handoff_for_reader", {"a hand-off for a reader", "hand-off kept the other out"},
-        true, sizes.thefts);
+    add(type_identity<HandoffForWriter<W, Lock>>{}, "handoff_for_writer", 0, kept, sizes.thefts);
+    add(type_identity<HandoffForReader<W, Lock>>{}, "handoff_for_reader", 2,
+        {"a hand-off for a reader", "hand-off kept the other out"});
     using Narrow = CountOverflows<W, NarrowLock>;
-    add(type_identity<Narrow>{}, "count_overflows", {"the count was full", "a reader was granted the lock"},
+    add(type_identity<Narrow>{}, "count_overflows", 0, {"the count was full", "a reader was granted the lock"},
         Roles{'r'});
-    add(type_identity<Narrow>{}, "count_overflows_writer", {"the count was full"}, Roles{'r', 'w'});
+    add(type_identity<Narrow>{}, "count_overflows_writer", 2, {"the count was full"}, Roles{'r', 'w'});
   }
 }
 

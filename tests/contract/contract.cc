@@ -21,6 +21,7 @@
 #include "tests/knob_policies.h"
 #include "tests/osq_scenarios.h"
 #include "tests/quiescence_scenarios.h"
+#include "tests/rwsem_scenarios.h"
 
 namespace convoy {
 namespace {
@@ -32,6 +33,7 @@ std::vector<Cell> real_cells() {
   add_cache_cells<RealWorld>(cells);
   add_quiescence_cells<RealWorld>(cells, 200);
   add_osq_cells<RealWorld>(cells, 1000);
+  add_rwsem_cells<RealWorld>(cells, {300, 300});
   return cells;
 }
 
