@@ -21,6 +21,7 @@
 #include "locks/spare_nodes.h"
 #include "locks/world.h"
 #include "sim/explorer.h"
+#include "sim/spin_ends.h"
 
 namespace convoy {
 
@@ -246,11 +247,12 @@ class ExploreWorld {
     other.read(relaxed, loc, "or");
   }
 
-  // A spin that waits for a thread ends when that one sleeps; see end_of_spin() for its other ends.
+  // A spin that waits for a thread ends when that one sleeps; see spin_ends.h for its other ends.
   template <class T, LoadOrder O, class Predicate>
   static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit limit, Loc loc = Loc::here()) {
-    explorer().step([&, me = explorer().running()] { return predicate(word.seen_by(me)) || owner_sleeps(limit); },
-                    patience_of(limit));
+    explorer().step(
+        [&, me = explorer().running()] { return predicate(word.seen_by(me)) || owner_sleeps(explorer(), limit); },
+        patience_of(limit));
     return predicate(word.read(order, loc, "spin_for")) ? Spin::kSatisfied : end_of_spin(limit, loc);
   }
   template <class T, class TestT, class U, class TestU>
@@ -258,7 +260,7 @@ class ExploreWorld {
                               SpinLimit limit, Loc loc = Loc::here()) {
     explorer().step(
         [&, me = explorer().running()] {
-          return one_holds(one.seen_by(me)) || other_holds(other.seen_by(me)) || owner_sleeps(limit);
+          return one_holds(one.seen_by(me)) || other_holds(other.seen_by(me)) || owner_sleeps(explorer(), limit);
         },
         patience_of(limit));
     const bool one_is = one_holds(one.read(relaxed, loc, "spin_for_either"));
@@ -371,38 +373,9 @@ class ExploreWorld {
   static constexpr bool kTypeStable = requires {
     Node::kTypeStable;
   };
-  static constexpr const char* kSpinEnds[] = {"satisfied", "budget spent", "time is up", "owner slept", "must yield"};
-
-  static bool owner_sleeps(const SpinLimit& limit) {
-    return limit.owner != kNobody && explorer().asleep(static_cast<int>(limit.owner.index));
-  }
-  static bool is_timed(const SpinLimit& limit) { return limit.polls != SpinLimit{}.polls || limit.until != kNever; }
-  static Explorer::Patience patience_of(const SpinLimit& limit) {
-    if (is_timed(limit)) return Explorer::Patience::kMayTimeOut;
-    const bool may_lose = limit.owner != kNobody || limit.optimistic;
-    return may_lose ? Explorer::Patience::kMayGiveUp : Explorer::Patience::kUntilReady;
-  }
-  // While the predicate does not hold, every end that the limits allow is possible: its time may be up at any moment, a
-  // core is lost at the price of a preemption (kMayGiveUp has paid it).
   static Spin end_of_spin(const SpinLimit& limit, Loc loc) {
-    std::array<Spin, 2> ends{};
-    int count = 0;
-    const auto add = [&](Spin end) { ends[static_cast<std::size_t>(count++)] = end; };
-    if (limit.owner != kNobody)
-      explorer().atomic_read(explorer().park_object(static_cast<int>(limit.owner.index)), false, loc);
-    const bool may_lose = limit.owner != kNobody || limit.optimistic;
-    if (owner_sleeps(limit)) {
-      add(Spin::kOwnerSlept);
-    } else if (is_timed(limit) && !(may_lose && explorer().lose_core())) {
-      if (limit.polls != SpinLimit{}.polls) add(Spin::kBudgetSpent);
-      if (limit.until != kNever) add(Spin::kTimeIsUp);
-    } else {
-      if (limit.owner != kNobody) add(Spin::kOwnerSlept);
-      if (limit.optimistic) add(Spin::kMustYield);
-    }
-    const Spin end = ends[static_cast<std::size_t>(explorer().choose(count))];
+    const Spin end = convoy::end_of_spin(explorer(), limit, loc);
     if (end == Spin::kTimeIsUp && !has_passed(limit.until, loc)) explorer().pass_deadline(limit.until.ticks);
-    if (explorer().tracing()) explorer().trace(loc, fmt::format("spin ends: {}", kSpinEnds[static_cast<int>(end)]));
     return end;
   }
 
