@@ -187,7 +187,8 @@ TEST(BustedLocks, a_waiter_that_enters_itself_too_late_sleeps_for_ever) {
 }
 
 TEST(BustedLocks, an_unlock_that_touches_the_free_lock_is_found) {
-  EXPECT_EQ(kind_of(explore<NodeDiesAfterUnlock<W, TouchesAfterUnlock>>(kTwoWriters, 1)), "dead_object");
+  // The schedule in which the touch comes before the end, and nothing orders the two, is met first.
+  EXPECT_EQ(kind_of(explore<NodeDiesAfterUnlock<W, TouchesAfterUnlock>>(kTwoWriters, 1)), "race");
 }
 
 TEST(BustedLocks, a_shared_mode_that_is_exclusive_is_found) {

@@ -31,6 +31,7 @@ struct TorturePlan {
   int threads;
   std::chrono::milliseconds duration;
   std::uint64_t seed = 1;
+  std::chrono::milliseconds patience{30'000};  // longer, on a busy machine, until two readers have met
 };
 
 // Of one thread.
@@ -101,7 +102,7 @@ class Torture {
           random_(torture.plan_.seed * 0x9E3779B97F4A7C15 + static_cast<std::uint64_t>(thread) + 1) {}
 
     void run() {
-      while (Clock::now() < torture_.end_) {
+      while (!torture_.is_over()) {
         for (int i = 0; i < 16; ++i) {
           act();
           if (one_in(64)) sched_yield();
@@ -174,7 +175,7 @@ class Torture {
     friend Torture;
     // Inside of the lock: rarely loses the core, more rarely stays long.
     void linger() {
-      if (one_in(128)) sched_yield();
+      if (one_in(32)) sched_yield();
       if (one_in(2048)) std::this_thread::sleep_for(std::chrono::microseconds(200 + draw(800)));
     }
 
@@ -191,6 +192,12 @@ class Torture {
     TortureTally& tally_;
     std::uint64_t random_;
   };
+
+  bool is_over() const {
+    const auto now = Clock::now();
+    if (now < end_) return false;
+    return !SharedLockable<Lock> || most_readers() >= 2 || now >= end_ + plan_.patience;
+  }
 
   // The counts of those inside are relaxed: they must not order what the lock has to order.
   void write(Worker& worker) {

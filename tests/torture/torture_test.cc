@@ -82,7 +82,7 @@ class ReadersAlone : public OneAtATime {
 
 template <class Lock>
 void torture() {
-  Torture<Lock>({4, std::chrono::milliseconds(500)}).run();
+  Torture<Lock>({4, std::chrono::milliseconds(500), 1, std::chrono::milliseconds(0)}).run();
 }
 
 class BustedTorture : public testing::Test {
