@@ -37,8 +37,8 @@ template <World W>
 using KnobPolicies = PolicyList<QrwlockWaitingBit<W>,  //
                                 Qrwlock2013FairReaders<W>>;
 
-// What the suites run: every policy of every world, and these.
+// What the suites run: every policy of the world, and these.
 template <World W>
-using TestedPolicies = decltype(detail::operator+(WorldPolicies<W>{}, KnobPolicies<W>{}));
+using TestedPolicies = decltype(detail::operator+(AllPolicies<W>{}, KnobPolicies<W>{}));
 
 }  // namespace convoy
