@@ -140,7 +140,7 @@ class CONVOY_CAPABILITY("qspinlock") Qspinlock {
   }
   static std::uint64_t tail_of(Node* node) { return reinterpret_cast<std::uintptr_t>(node); }
 
-  [[noreturn]] void panic_unlock(std::uint64_t old) {
+  [[noreturn, gnu::noinline]] void panic_unlock(std::uint64_t old) {
     char text[160];
     std::snprintf(text, sizeof text, "%s: unlock of a qspinlock that is not held; word = { %s%s} by thread %u",
                   class_.name().data(), (old & kPending) != 0 ? "pending " : "", (old & kTail) != 0 ? "tail " : "",

@@ -72,6 +72,11 @@ void add_exclusive_cells(std::vector<Cell>& cells, const CellSizes& sizes) {
     to.template add<NodeDiesAfterUnlock<W, Lock>>(with_threads("node_dies_after_unlock", size), {}, writers,
                                                   size.rounds);
   }
+  if constexpr (Lock::kTraits.name == "qspinlock") {
+    to.template add<PendingThenQueue<W, Lock>>(
+        "pending_then_queue", {"all by the fast path", "one by the pending bit, one by the queue", "two in the queue"},
+        ScenarioSize{4, sizes.three.rounds});
+  }
 }
 
 // What a writer that waits has to suffer, by the name of the policy: how many readers that were barred may still pass it.

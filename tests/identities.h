@@ -44,7 +44,8 @@ void claim_identities(const LockClass<W>& lock_class, Acquisitions done) {
   const std::uint64_t page_locks = total(Event::kPageLockFast) + total(Event::kPageLockLate) +
                                    total(Event::kPageLockWoken) + total(Event::kPageLockHandoff);
   W::require(page_locks == 0 || page_locks == done.exclusive, "acquisitions = fast + late + woken + handoff");
-  W::require(total(Event::kLockPending) + total(Event::kLockSlowpath) <= done.exclusive, "pending + slowpath <= locks");
+  W::require(total(Event::kLockPending) + total(Event::kLockSlowpath) <= done.exclusive + done.shared,
+             "an acquisition waits for one qspinlock at most, by its pending bit or in its queue");
   claim_rwsem_identities<W>(lock_class, done.exclusive, done.shared);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 const AddCells adder([] {
   auto cells = cells_of<RealWorld>(Chosen<TestedPolicies<RealWorld>>{}, CellSizes{{2, 500}, {3, 300}, 2000});
-  for (Cell& cell : queue_cells_of<RealWorld>(Chosen<TestedPolicies<SleepersWorld<RealWorld>>>{}))
+  for (Cell& cell : queue_cells_of<RealWorld>(Chosen<WorldPolicies<SleepersWorld<RealWorld>>>{}))
     cells.push_back(std::move(cell));
   return cells;
 });

@@ -14,7 +14,7 @@ static_assert(World<ExploreWorld> && Host<ExploreWorld>);
 
 const AddCells adder([] {
   auto cells = cells_of<ExploreWorld>(Chosen<TestedPolicies<ExploreWorld>>{}, CellSizes{{2, 2}, {3, 1}, 5});
-  for (Cell& cell : queue_cells_of<ExploreWorld>(Chosen<TestedPolicies<SleepersWorld<ExploreWorld>>>{}))
+  for (Cell& cell : queue_cells_of<ExploreWorld>(Chosen<WorldPolicies<SleepersWorld<ExploreWorld>>>{}))
     cells.push_back(std::move(cell));
   return cells;
 });
