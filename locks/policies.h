@@ -17,6 +17,10 @@
 #include "handoff.h"
 #include "lockable.h"
 #include "mcs.h"
+#include "rwsem.h"
+#include "rwsem_3_12.h"
+#include "rwsem_restored.h"
+#include "rwsem_transfer.h"
 #include "std_mutex.h"
 #include "std_shared_mutex.h"
 #include "tas.h"
@@ -27,14 +31,18 @@ namespace convoy {
 
 // Run in every world. The first is the default of the page role, and the cheapest to reach in an AnyLock.
 template <World W>
-using WorldPolicies = PolicyList<Bounded<W>,   //
-                                 Barging<W>,   //
-                                 Handoff<W>,   //
-                                 Eventual<W>,  //
-                                 Tas<W>,       //
-                                 Ttas<W>,      //
-                                 Ticket<W>,    //
-                                 Mcs<W>>;
+using WorldPolicies = PolicyList<Bounded<W>,        //
+                                 Barging<W>,        //
+                                 Handoff<W>,        //
+                                 Eventual<W>,       //
+                                 Tas<W>,            //
+                                 Ttas<W>,           //
+                                 Ticket<W>,         //
+                                 Mcs<W>,            //
+                                 Rwsem<W>,          //
+                                 RwsemTransfer<W>,  //
+                                 RwsemRestored<W>,  //
+                                 Rwsem312<W>>;
 
 // Baselines of the C++ library, on real threads only.
 using StdPolicies = PolicyList<StdMutex,  //
@@ -104,7 +112,12 @@ static_assert(PageLockable<Handoff<RealWorld>> && TimedLockable<Handoff<RealWorl
 static_assert(PageLockable<Eventual<RealWorld>> && TimedLockable<Eventual<RealWorld>>);
 static_assert(PageLockable<Tas<RealWorld>> && PageLockable<Ttas<RealWorld>>);
 static_assert(PageLockable<Ticket<RealWorld>> && PageLockable<Mcs<RealWorld>>);
+static_assert(SharedTimedLockable<Rwsem<RealWorld>> && TimedLockable<Rwsem<RealWorld>>);
+static_assert(SharedTimedLockable<RwsemTransfer<RealWorld>> && TimedLockable<RwsemTransfer<RealWorld>>);
+static_assert(SharedTimedLockable<RwsemRestored<RealWorld>> && TimedLockable<RwsemRestored<RealWorld>>);
 static_assert(SharedLockable<StdSharedMutex>);
 static_assert(sizeof(AnyLock<RealWorld, PagePolicies<RealWorld>>) <= 48, "a folio carries one");
+static_assert(SharedTimedLockable<Rwsem312<RealWorld>> && TimedLockable<Rwsem312<RealWorld>>);
+static_assert(sizeof(Rwsem<RealWorld>) == 48, "the kernel's 40 bytes and the class: one line");
 
 }  // namespace convoy

@@ -198,20 +198,26 @@ class ExploreWorld {
     return word.modify_now(order, loc, "await_exchange", [value](T) { return value; });
   }
 
-  // While the predicate does not hold, every end that the limits allow is possible.
+  template <class T, class TestT, class U, class TestU>
+  static void await_either(const Atomic<T>& one, TestT one_holds, const Atomic<U>& other, TestU other_holds,
+                           Loc loc = Loc::here()) {
+    explorer().step([&] { return one_holds(one.value_) || other_holds(other.value_); });
+    one.read(relaxed, loc, "await_either");
+    other.read(relaxed, loc, "or");
+  }
+
   template <class T, LoadOrder O, class Predicate>
   static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit limit, Loc loc = Loc::here()) {
-    std::array<Spin, 3> ends{};
-    int count = 0;
-    if (limit.polls != SpinLimit{}.polls) ends[static_cast<std::size_t>(count++)] = Spin::kBudgetSpent;
-    if (limit.owner != kNobody) ends[static_cast<std::size_t>(count++)] = Spin::kOwnerSlept;
-    if (limit.optimistic) ends[static_cast<std::size_t>(count++)] = Spin::kMustYield;
-    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); },
-                    count == 0 ? Explorer::Patience::kUntilReady : Explorer::Patience::kMayTimeOut);
-    if (predicate(word.read(order, loc, "spin_for"))) return Spin::kSatisfied;
-    const Spin end = ends[static_cast<std::size_t>(explorer().choose(count))];
-    if (explorer().tracing()) explorer().trace(loc, fmt::format("spin ends: {}", kSpinEnds[static_cast<int>(end)]));
-    return end;
+    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); }, patience_of(limit));
+    return predicate(word.read(order, loc, "spin_for")) ? Spin::kSatisfied : end_of_spin(limit, loc);
+  }
+  template <class T, class TestT, class U, class TestU>
+  static Spin spin_for_either(const Atomic<T>& one, TestT one_holds, const Atomic<U>& other, TestU other_holds,
+                              SpinLimit limit, Loc loc = Loc::here()) {
+    explorer().step([&] { return one_holds(one.value_) || other_holds(other.value_); }, patience_of(limit));
+    const bool one_is = one_holds(one.read(relaxed, loc, "spin_for_either"));
+    const bool other_is = other_holds(other.read(relaxed, loc, "or"));
+    return one_is || other_is ? Spin::kSatisfied : end_of_spin(limit, loc);
   }
 
   // A thread that sleeps has no core; of any other, both answers are possible.
@@ -273,7 +279,7 @@ class ExploreWorld {
   static Node* take_spare(Loc loc = Loc::here()) {
     Node* node = explorer().spares().take<Node>();
     if (node != nullptr) {
-      explorer().revive(node, sizeof(Node));
+      if constexpr (!kTypeStable<Node>) explorer().revive(node, sizeof(Node));
     } else {
       using Spare = SpareNodes::Spare<Node>;
       node = new (explorer().spare_memory(sizeof(Spare), alignof(Spare))) Spare;
@@ -284,7 +290,7 @@ class ExploreWorld {
   template <class Node>
   static void give_spare(Node* node, Loc loc = Loc::here()) {
     if (explorer().tracing()) explorer().trace(loc, fmt::format("gives node {} back", show(node)));
-    explorer().retire(node, sizeof(Node));
+    if constexpr (!kTypeStable<Node>) explorer().retire(node, sizeof(Node));
     explorer().spares().give(node);
   }
 
@@ -309,7 +315,31 @@ class ExploreWorld {
   static void witness(const char* name) { explorer().witness(name); }
 
  private:
-  static constexpr const char* kSpinEnds[] = {"satisfied", "budget spent", "owner slept", "must yield"};
+  template <class Node>
+  static constexpr bool kTypeStable = requires {
+    Node::kTypeStable;
+  };
+  static constexpr const char* kSpinEnds[] = {"satisfied", "budget spent", "time is up", "owner slept", "must yield"};
+
+  static Explorer::Patience patience_of(SpinLimit limit) {
+    const bool limited =
+        limit.polls != SpinLimit{}.polls || limit.until != kNever || limit.owner != kNobody || limit.optimistic;
+    return limited ? Explorer::Patience::kMayTimeOut : Explorer::Patience::kUntilReady;
+  }
+  // While the predicate does not hold, every end that the limits allow is possible.
+  static Spin end_of_spin(SpinLimit limit, Loc loc) {
+    std::array<Spin, 4> ends{};
+    int count = 0;
+    if (limit.polls != SpinLimit{}.polls) ends[static_cast<std::size_t>(count++)] = Spin::kBudgetSpent;
+    if (limit.until != kNever) ends[static_cast<std::size_t>(count++)] = Spin::kTimeIsUp;
+    if (limit.owner != kNobody) ends[static_cast<std::size_t>(count++)] = Spin::kOwnerSlept;
+    if (limit.optimistic) ends[static_cast<std::size_t>(count++)] = Spin::kMustYield;
+    const Spin end = ends[static_cast<std::size_t>(explorer().choose(count))];
+    if (limit.until != kNever && end == Spin::kTimeIsUp && !has_passed(limit.until, loc))
+      explorer().pass_deadline(limit.until.ticks);
+    if (explorer().tracing()) explorer().trace(loc, fmt::format("spin ends: {}", kSpinEnds[static_cast<int>(end)]));
+    return end;
+  }
 
   static bool has_passed(Deadline deadline, Loc loc) {
     explorer().atomic_rmw(explorer().deadline_object(deadline.ticks), false, false, loc);

@@ -58,6 +58,8 @@ int explore(const Options& options, const Cell& cell) {
   ExploreOptions limits;
   // What must be seen needs up to three preemptions, whatever is asked for.
   limits.preemption_bound = cell.witnesses.empty() ? options.bound : std::max(options.bound, kUsualBound);
+  limits.preemption_bound = std::max(limits.preemption_bound - cell.fewer_preemptions, 0);
+  limits.max_schedules = cell.max_schedules;
   if (options.replay) {
     const Exploration result = explorer.replay(cell.make, limits, options.schedule);
     if (result.defect) return report(options, cell, result);

@@ -1,0 +1,27 @@
+// identities.h — What the events of a lock class must add up to once nobody waits: one block per family of locks.
+// SPDX-License-Identifier: MIT
+//
+// Goal: counters that can be believed. Method: the identities of events.h, claimed at the end of every scenario, whatever
+// its policy: a family that was not used has counted nothing, and its identities hold with zeros.
+#pragma once
+
+#include "locks/events.h"
+#include "locks/lock_class.h"
+#include "locks/world.h"
+#include "tests/rwsem_claims.h"
+
+namespace convoy {
+
+template <Host W>
+void claim_identities(const LockClass<W>& lock_class) {
+  const auto total = [&](Event event) { return lock_class.total(event); };
+
+  W::require(total(Event::kPageLockSlow) == total(Event::kPageLockLate) + total(Event::kPageLockWoken) +
+                                                total(Event::kPageLockHandoff) + total(Event::kPageLockLeave),
+             "slow = late + woken + handoff + leave");
+  W::require(total(Event::kPageLockRequeue) <= total(Event::kPageLockWake) - total(Event::kPageLockHandoff),
+             "requeue <= wake - handoff");
+  claim_rwsem_identities<W>(lock_class);
+}
+
+}  // namespace convoy
