@@ -29,6 +29,8 @@ namespace convoy {
   X(kPageLockHandoff, "page_lock_handoff", "the waker took the bit for the waiter")                                    \
   X(kPageLockWindowSteal, "page_lock_window_steal", "a waker found the bit set again and woke nobody")                 \
   X(kPageLockLeave, "page_lock_leave", "a waiter left at its deadline without the lock")                               \
+  X(kLockPending, "lock_pending", "a qspinlock was got by its pending bit")                                            \
+  X(kLockSlowpath, "lock_slowpath", "a thread queues for a qspinlock, with a node")                                    \
   X(kRwsemOptLock, "rwsem_opt_lock", "a writer got the lock by optimistic spinning")                                   \
   X(kRwsemOptFail, "rwsem_opt_fail", "a writer gave up spinning, or could not start: it queues")                       \
   X(kRwsemOptNospin, "rwsem_opt_nospin", "a spinner's time limit on readers passed, and it set nonspinnable")          \
