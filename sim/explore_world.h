@@ -13,7 +13,6 @@
 #include <cstring>
 #include <new>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "locks/events.h"
@@ -21,27 +20,16 @@
 #include "locks/spare_nodes.h"
 #include "locks/world.h"
 #include "sim/explorer.h"
+#include "sim/ladder_words.h"
 #include "sim/spin_ends.h"
 
 namespace convoy {
 
 class ExploreWorld {
   static Explorer& explorer() { return Explorer::current(); }
-  template <class O>
-  static constexpr bool acquires(O) {
-    return std::is_same_v<O, Acquire> || std::is_same_v<O, AcqRel> || std::is_same_v<O, SeqCst>;
-  }
-  template <class O>
-  static constexpr bool releases(O) {
-    return std::is_same_v<O, Release> || std::is_same_v<O, AcqRel> || std::is_same_v<O, SeqCst>;
-  }
   template <class T>
   static std::string show(T value) {
-    if constexpr (std::is_pointer_v<T>) {
-      return value == nullptr ? "null" : fmt::format("object {:x}", explorer().ordinal(value));
-    } else {
-      return fmt::format("{}", value);
-    }
+    return convoy::show(explorer(), value);
   }
 
  public:

@@ -17,7 +17,7 @@ struct Cell {
   std::string scenario;
   ScenarioFactory make;
   std::vector<std::string> witnesses;  // what an exhaustive exploration must have seen
-  int fewer_preemptions = 0;  // than usual: what keeps a cell of many choices small enough
+  int fewer_preemptions = 0;           // than usual: what keeps a cell of many choices small enough
   std::uint64_t max_schedules = 2'000'000;
 };
 

@@ -79,7 +79,8 @@ void add_exclusive_cells(std::vector<Cell>& cells, const CellSizes& sizes) {
   }
 }
 
-// What a writer that waits has to suffer, by the name of the policy: how many readers that were barred may still pass it.
+// What a writer that waits has to suffer, by the name of the policy: how many readers that were barred may still pass
+// it.
 // None: no promise. One of rwsem-3.12: a writer bars readers a moment before it stands in the queue.
 constexpr std::optional<int> most_passes_of(std::string_view policy) {
   if (policy == "qrwlock" || policy == "qrwlock-waiting-bit" || policy == "qrwlock-2013-fair-readers") return 0;

@@ -1,8 +1,8 @@
 // identities.h — What the events of a lock class must add up to once nobody waits: one block per family of locks.
 // SPDX-License-Identifier: MIT
 //
-// Goal: counters that can be believed. Method: the identities of events.h, claimed at the end of every scenario, whatever
-// its policy: a family that was not used has counted nothing, and its identities hold with zeros.
+// Goal: counters that can be believed. Method: the identities of events.h, claimed at the end of every scenario,
+// whatever its policy: a family that was not used has counted nothing, and its identities hold with zeros.
 #pragma once
 
 #include <cstdint>

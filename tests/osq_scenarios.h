@@ -1,8 +1,8 @@
-// osq_scenarios.h — What the queue of optimistic spinners is asked to do: turns one at a time, and leaving at any point.
+// osq_scenarios.h — What the queue of optimistic spinners is asked to do: turns, one at a time, and to be left.
 // SPDX-License-Identifier: MIT
 //
-// Goal: whoever stays gets a turn, alone; whoever leaves, as the first, the last or in between, alone or together with a
-// neighbour, takes nobody else along. Method: the explorer ends each spin at each point, and reports a spinner that
+// Goal: whoever stays gets a turn, alone; whoever leaves, as the first, the last or in between, alone or together with
+// a neighbour, takes nobody else along. Method: the explorer ends each spin at each point, and reports a spinner that
 // waits for ever, a turn that two have at once (a race), and a node that says something else than it should (a claim).
 #pragma once
 

@@ -192,8 +192,9 @@ struct LateWorld : W {
   static bool expired(Deadline deadline) { return deadline != kNever; }
 };
 
-// K5. One waiter, and a stealer that takes the lock in every gap it is offered and never waits. A waiter of unfairness N is
-// woken without the lock at most N times, and the wake after the N-th theft makes it the owner. `eventual` counts time
+// K5. One waiter, and a stealer that takes the lock in every gap it is offered and never waits. A waiter of unfairness
+// N is woken without the lock at most N times, and the wake after the N-th theft makes it the owner. `eventual` counts
+// time
 // instead: any number in a world in which time may be up, none in one in which it always is.
 inline constexpr std::uint32_t kWhileTimeIsLeft = 1001;  // no value of the knob
 

@@ -39,7 +39,8 @@ class ReadersShare : public Scenario {
   Atomic<W, std::uint32_t> entered_{0};
 };
 
-// What a try answers beside a reader and beside a writer. The threads take turns, so there is nothing to be lucky about.
+// What a try answers beside a reader and beside a writer. The threads take turns, so there is nothing to be lucky
+// about.
 template <Host W, class Lock>
 class ModesExclude : public Scenario {
  public:

@@ -1,4 +1,4 @@
-// busted_locks_test.cc — Goal: each scenario finds the lock that breaks what it is there for (K1). Method: broken locks.
+// busted_locks_test.cc — Broken locks: each scenario finds the one that breaks what it is there for (K1).
 // SPDX-License-Identifier: MIT
 //
 // The twins (tests/mutants) break the real headers; these are whole locks that are wrong from the start, one for each

@@ -3,8 +3,8 @@
 //
 // usage: torture --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY torture
 //
-// Four threads; as many as cores, and at least two, where the policy needs a core per thread. Prints the seed, the least
-// and the most acquisitions of a thread, and the longest waits. A claim that fails ends the process by abort.
+// Four threads; as many as cores, and at least two, where the policy needs a core per thread. Prints the seed, the
+// least and the most acquisitions of a thread, and the longest waits. A claim that fails ends the process by abort.
 #include "tests/torture/torture.h"
 
 #include <algorithm>
