@@ -19,6 +19,7 @@
 #include "tests/cell_program.h"
 #include "tests/cells.h"
 #include "tests/knob_policies.h"
+#include "tests/mutex_scenarios.h"
 #include "tests/osq_scenarios.h"
 #include "tests/quiescence_scenarios.h"
 #include "tests/rwsem_scenarios.h"
@@ -33,6 +34,7 @@ std::vector<Cell> real_cells() {
   add_cache_cells<RealWorld>(cells);
   add_quiescence_cells<RealWorld>(cells, 200);
   add_osq_cells<RealWorld>(cells, 1000);
+  add_mutex_cells<RealWorld>(cells, 1000);
   add_rwsem_cells<RealWorld>(cells, {300, 300});
   return cells;
 }
