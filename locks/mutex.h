@@ -159,7 +159,7 @@ class CONVOY_CAPABILITY("mutex") Mutex {
     return mine;
   }
 
-  // Spins while somebody owns the lock who has a core; true when it got the lock.
+  // Spins while somebody owns the lock who has a core; true when it got the lock. Relaxed: the next try is A0.
   bool spin_on_owner() {
     for (;;) {
       const std::uint32_t owner = acquire_or_owner();

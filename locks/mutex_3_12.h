@@ -156,7 +156,7 @@ class CONVOY_CAPABILITY("mutex-3.12") Mutex312 {
     return owner == 0 && W::should_yield() ? Turn::kHopeless : Turn::kLate;
   }
 
-  // True when nobody owns the lock any more.
+  // True when nobody owns the lock any more. Relaxed: a guess, as all that owner_ says.
   bool spin_on_owner(std::uint32_t owner) {
     W::spin_for(
         owner_, relaxed, [owner](std::uint32_t now) { return now != owner; },

@@ -83,7 +83,7 @@ class Osq {
     }
 
    private:
-    // True when I have another previous, or none; false when it is time to leave.
+    // True when I have another previous, or none; false when it is time to leave. Relaxed: lock() looks again.
     bool await_turn(Node* previous) {
       return W::spin_for(
                  me_.previous, relaxed, [previous](Node* now) { return now != previous; },
