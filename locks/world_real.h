@@ -14,7 +14,7 @@
 #include <mutex>
 
 #include "lock_order.h"
-#include "real_threads.h"
+#include "std_threads.h"
 #include "world.h"
 
 namespace convoy {

@@ -19,8 +19,8 @@
 #include <string_view>
 
 #include "locks/annotations.h"
-#include "locks/lock.h"
 #include "locks/policies.h"
+#include "locks/std_lock.h"
 #include "tests/bench/ck_peers.h"
 
 namespace convoy {

@@ -27,7 +27,7 @@ LAYERS = {
 # world of that name with their records, the library's locks, and what makes a policy a standard lock.
 PAST_THE_WORLD = re.compile(
     r"std::atomic|<atomic>|__atomic_|__sync_|\basm\b|syscall\(|std::thread|<thread>|<chrono>|thread_local|sched_yield|\brand\(")
-BEYOND_WORLD = re.compile(r"locks/(world_real|real_threads|std_\w+|lock)\.h$")
+BEYOND_WORLD = re.compile(r"locks/(world_real|std_\w+)\.h$")
 
 # Libraries that cost much to compile stay out of our headers, or in one folder.
 HEAVY = [

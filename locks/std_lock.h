@@ -1,4 +1,4 @@
-// lock.h — A lock of one policy for real threads, used as std::mutex is: no lock class, no argument.
+// std_lock.h — A lock of one policy for real threads, used as std::mutex is: no lock class, no argument.
 // SPDX-License-Identifier: MIT
 //
 //   convoy::Lock<convoy::Bounded<convoy::RealWorld>> accounts_lock;

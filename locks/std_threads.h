@@ -1,4 +1,4 @@
-// real_threads.h — What RealWorld knows of each thread: a record that outlives it, found by its number.
+// std_threads.h — What RealWorld knows of each thread: a record that outlives it, found by its number.
 // SPDX-License-Identifier: MIT
 //
 // A record belongs to one thread at a time; it is recycled and never freed, so an unpark may come after its thread has
