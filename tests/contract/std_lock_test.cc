@@ -1,4 +1,4 @@
-// std_lock_test.cc — Goal: every policy is a lock of the standard's kind. Method: the library's guards over each of them.
+// std_lock_test.cc — Goal: every policy is a lock of the standard's kind. Method: its guards over each of them.
 // SPDX-License-Identifier: MIT
 #include "locks/std_lock.h"
 
