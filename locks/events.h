@@ -9,7 +9,7 @@
 //
 // The rwsems' carry the kernel's names and meanings; its fast path counts nothing. Identities, once nobody waits:
 //   opt_fail = wlock + wlock_fail where writers spin first, 0 where they do not;  wake_reader <= rlock;
-//   wlock_ehandoff <= wlock_handoff + rlock_handoff: a hand-off set for a reader that left falls to the writer behind it;
+//   wlock_ehandoff <= wlock_handoff + rlock_handoff: a hand-off set for a reader that left may fall to a writer;
 //   reads = rlock + rlock_steal + rlock_fast + uncounted;  writes = opt_lock + wlock + uncounted.
 #pragma once
 

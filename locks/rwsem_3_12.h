@@ -20,8 +20,8 @@
 // Three steps without which wake-ups are lost
 //   S1  who queues takes its own step back and says that the queue is not empty *in one addition*, whose result decides
 //       whom it must wake: it may have hidden the end of a hold from the unlocker
-//   S2  a waker counts a reader in before it grants; a writer was faster: takes that back, *and if nobody is active then,
-//       starts again*: that writer's unlock saw our step and woke nobody
+//   S2  a waker counts a reader in before it grants; a writer was faster: takes that back, *and if nobody is active
+//       then, starts again*: that writer's unlock saw our step and woke nobody
 //   S3  when the run of readers reaches the end of the queue, the same addition says that the queue is empty
 //
 // unlock() and unlock_shared() touch the lock and its class after A1, as in rwsem_engine.h.

@@ -5,13 +5,13 @@
 // and a store of the owner, shared ones too. What a policy decides is how a writer waits in the queue, and what a waker
 // does for a writer at its head (rwsem.h, rwsem_transfer.h, rwsem_restored.h).
 //
-//   reader:  add one; nothing in the way: done. No writer and no hand-off: keep it (a steal from who sleeps). Else queue,
-//            take it back, and sleep until a waker has granted the lock
+//   reader:  add one; nothing in the way: done. No writer and no hand-off: keep it (a steal from who sleeps). Else
+//            queue, take it back, and sleep until a waker has granted the lock
 //   writer:  0 → writer; spin (rwsem_spin.h); queue
-//   waker:   a reader at the head: grant the lock to all readers in the queue, past writers, 256 at most; a writer: policy
+//   waker:   a reader at the head: grant the lock to all readers in the queue, past writers; a writer: policy
 //
-// Readers are granted in groups, so they and the writers take turns; a reader that arrives passes sleeping writers while
-// readers come and go one at a time. A waiter that has waited for 4 ms asks for a hand-off, which ends both that and
+// Readers are granted in groups, so they and the writers take turns; a reader that arrives passes sleeping writers
+// while readers come and go one at a time. A waiter that has waited for 4 ms asks for a hand-off, which ends both that and
 // the stealing of spinners: so nobody starves.
 //
 // Origin: Linux 6.3-rc, kernel/locking/rwsem.c at b613c7f31476, without real-time tasks and downgrade. Changed: whether
@@ -51,9 +51,9 @@ namespace convoy {
 
 // Policy is the class that derives from it and has
 //   bool lock_slow(Deadline)                   the slow path of a writer; false when it left without the lock
-//   void wake_writer(Waiter&, WakeBatch<W>&)   what a waker does, under wait_lock, for a writer at the head of the queue
-//   static bool may_pass(const Waiter& me, const Waiter& first, uint64_t count)   whether a queued writer may take a lock
-//                                              that is free, or ask for a hand-off
+//   void wake_writer(Waiter&, WakeBatch<W>&)   what a waker does, under wait_lock, for a writer at the head
+//   static bool may_pass(const Waiter& me, const Waiter& first, uint64_t count)   whether a queued writer may take
+//                                              a free lock, or ask for a hand-off
 //   static constexpr bool kHandoffEndsSpinning   whether a hand-off for a reader also sets nonspinnable
 template <World W, class Policy, int kReaderBits>
 class RwsemEngine : public RwsemQueue<W, Policy, kReaderBits> {

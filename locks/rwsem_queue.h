@@ -40,8 +40,8 @@ class RwsemQueue : public RwsemSpin<W, kReaderBits> {
 
   Policy& policy() { return static_cast<Policy&>(*this); }
 
-  // The wait of a writer that takes the lock for itself, or finds that a waker took it for it. False when it left at the
-  // deadline.
+  // The wait of a writer that takes the lock for itself, or finds that a waker took it for it. False when it left at
+  // the deadline.
   bool compete(Deadline deadline) {
     Waiter me(true);
     for (bool queued = false;; queued = true) {
@@ -221,7 +221,8 @@ class RwsemQueue : public RwsemSpin<W, kReaderBits> {
     return Count::kHandoff;
   }
 
-  // Grants the lock to the readers in the queue, `counted` of whom are in the count already. Requires: the first is one.
+  // Grants the lock to the readers in the queue, `counted` of whom are in the count already. Requires: the first is
+  // one.
   void grant_readers(std::uint64_t counted, WakeBatch<W>& wakes) {
     WaitList<W, Waiter> granted;
     std::uint64_t readers = 0;

@@ -5,8 +5,8 @@
 // spinners may steal the lock, until hand-off is set; then the waker takes the lock for it. Only the first waiter may
 // ask for a hand-off or pass readers who come and go.
 //
-// Fairness: as rwsem, but a hand-off is a transfer: no reader on its way can spoil it. Choose it to see that the loss of
-// rwsem-transfer is the loss of stealing, and no more.
+// Fairness: as rwsem, but a hand-off is a transfer: no reader on its way can spoil it. Choose it to see that the loss
+// of rwsem-transfer is the loss of stealing, and no more.
 //
 // Origin: Waiman Long's v2 series of 27 March 2023, eight patches, as posted; not merged so. Changed: a waker transfers
 // the lock only if it finds it free (rwsem_transfer.h says why); and rwsem_engine.h.

@@ -9,8 +9,8 @@
 // While readers own the lock nobody can say whether one of them sleeps, since the owner word names only one; so there
 // the head spins for a limited time, then marks the lock nonspinnable. Readers never spin.
 //
-// Origin: Linux 6.3-rc, rwsem_optimistic_spin(), without real-time tasks. Changed: what the kernel polls in turns, count
-// and owner, is one spin on either word.
+// Origin: Linux 6.3-rc, rwsem_optimistic_spin(), without real-time tasks. Changed: what the kernel polls in turns,
+// count and owner, is one spin on either word.
 //
 // What a spinner looks at is out of date at once, so its loads are relaxed; only the step that takes the lock is not.
 //

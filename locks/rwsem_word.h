@@ -16,8 +16,8 @@
 // name behind, in a free lock too; of several readers the last who wrote it.
 //   bit 0 reader-owned    written with the name
 //   bit 1 nonspinnable    set by a spinner whose time limit on readers passed; kept by readers, cleared by the last
-//                         reader to leave waiters behind, by who queues for a free lock, and by the next writer. A stale
-//                         one costs spinning, a lost one a time limit.
+//                         reader to leave waiters behind, by who queues for a free lock, and by the next writer. A
+//                         stale one costs spinning, a lost one a time limit.
 //
 // Synchronizes-with
 //   B: see rwsem_engine.h

@@ -152,8 +152,8 @@ class HandoffForWriter : public RwsemScenario<W, Lock> {
   Atomic<W, std::uint32_t> served_{0};
 };
 
-// A reader waits behind a holder. Between the holder's release and its walk of the queue a second writer steals the lock,
-// and lets the walk go by: that meets a writer, and may set hand-off for the reader. Then the first holder comes back.
+// A reader waits behind a holder. Between the holder's release and its walk of the queue a second writer steals the
+// lock, and lets the walk go by: that meets a writer, and may set hand-off for the reader. Then the first holder comes back.
 template <Host W, class Lock>
 class HandoffForReader : public RwsemScenario<W, Lock> {
  public:
@@ -204,8 +204,8 @@ class HandoffForReader : public RwsemScenario<W, Lock> {
   Atomic<W, std::uint32_t> served_{0};
 };
 
-// One thread holds the lock shared as often as the count can say, the others ask for it once more each. They queue until
-// there is room, and nobody is forgotten. Lock counts readers with 3 bits.
+// One thread holds the lock shared as often as the count can say, the others ask for it once more each. They queue
+// until there is room, and nobody is forgotten. Lock counts readers with 3 bits.
 template <Host W, class Lock>
 class CountOverflows : public RwsemScenario<W, Lock> {
  public:
