@@ -46,11 +46,14 @@ LockClassReport report_of(const RealClass& lock_class, const PolicyTraits& trait
   LockClassReport report;
   report.policy = traits.name;
   for (const Knob knob : traits.knobs) report.knobs[std::string(info(knob).name)] = lock_class.knob(knob);
-  if (traits.kind != Kind::kPageLock) return report;
+  // Of the page lock all, since its identities are looked at; of other families what has happened.
+  const bool is_page_lock = traits.kind == Kind::kPageLock;
   for (std::size_t i = 0; i < kEventCount; ++i) {
-    report.events[std::string(kEvents[i].name)] = lock_class.total(static_cast<Event>(i));
+    const std::uint64_t total = lock_class.total(static_cast<Event>(i));
+    if (total != 0 || (is_page_lock && kEvents[i].name.starts_with("page_lock_")))
+      report.events[std::string(kEvents[i].name)] = total;
   }
-  report.acquisitions = lock_class.total(Event::kPageLockFast) + slow_acquisitions(lock_class);
+  if (is_page_lock) report.acquisitions = lock_class.total(Event::kPageLockFast) + slow_acquisitions(lock_class);
   return report;
 }
 
