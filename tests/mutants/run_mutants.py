@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -26,8 +27,8 @@ ROOT = operators.ROOT
 HERE = ROOT / "tests/mutants"
 TARGET = 0.90
 FLAGS = ["-std=c++20", "-O1", "-DNDEBUG", "-w", "-pthread"]
-# A cell that ends neither way counts as a find: a schedule, or real threads, that hang. Seconds.
-EXPLORE_TIMEOUT, CONTRACT_TIMEOUT, COMPILE_TIMEOUT = 120, 30, 300
+# A cell that ends neither way counts as a find: a schedule, or real threads, that hang. Seconds of CPU time; of sleep.
+EXPLORE_LIMIT, CONTRACT_LIMIT, IDLE_LIMIT = 120, 30, 20
 
 Result = collections.namedtuple("Result", "name place verdict by order_only seconds")
 
@@ -41,16 +42,38 @@ def compiler():
     return (["ccache"] if shutil.which("ccache") else []) + command
 
 
-def run_logged(command, timeout, log):
-    """(exit status or None after `timeout`, output). The whole group ends with it."""
+def cpu_seconds(pid):
+    """(seconds of CPU time so far, whether the process waits for something); None when it has ended."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0] == "S"
+
+
+def run_logged(command, log, limit=None):
+    """(exit status, output); the status is None when it used `limit` seconds of CPU time, or slept for IDLE_LIMIT without using any.
+
+    CPU time, because a machine that is busy with something else must not make a find.
+    """
     with open(log, "w+", encoding="utf-8", errors="replace") as out:
         process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            status = process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            process.wait()
-            status = None
+        used, asleep_since = 0.0, time.monotonic()
+        while True:
+            try:
+                status = process.wait(0.5 if limit else None)
+                break
+            except subprocess.TimeoutExpired:
+                now = cpu_seconds(process.pid)
+                if now is None:
+                    continue
+                if now[0] > used or not now[1]:
+                    used, asleep_since = now[0], time.monotonic()
+                if used > limit or time.monotonic() - asleep_since > IDLE_LIMIT:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+                    status = None
+                    break
         out.seek(0)
         return status, out.read()
 
@@ -79,11 +102,13 @@ class Tree:
                 todo += re.findall(r'^#include "(\w+\.h)"', self.texts[name], re.M)
         return seen
 
+    def takes_nodes(self, header):
+        return any("take_spare" in self.texts[name] for name in self.closure(header) - {"world.h"})
+
     def users(self, header):
         """The policies that a change of `header` may break; some that use it, when it is in all of them or in none."""
         if header == "spare_nodes.h":
-            return [p for p in self.policies
-                    if any("take_spare" in self.texts[name] for name in self.closure(self.header_of[p]) - {"world.h"})]
+            return [p for p in self.policies if self.takes_nodes(self.header_of[p])]
         users = [p for p in self.policies if header in self.closure(self.header_of[p])]
         if not users or len(users) == len(self.policies):
             shared = [p for p in self.policies if "lock_shared" in self.texts[self.header_of[p]]]
@@ -109,15 +134,15 @@ class Bench:
     def compile(self, source, name):
         output = self.folder / f"{name}.o"
         status, text = run_logged([*compiler(), *FLAGS, "-I", str(self.folder), "-I", str(ROOT), "-c", str(source), "-o", str(output)],
-                                   COMPILE_TIMEOUT, self.folder / "compile.log")
+                                  self.folder / "compile.log")
         if status != 0:
             raise DoesNotCompile(text)
         return output
 
     def link(self, objects, name, libraries):
         program = self.folder / name
-        status, text = run_logged([*compiler()[-1:], *FLAGS, *map(str, objects), "-o", str(program), *libraries], COMPILE_TIMEOUT,
-                                   self.folder / "link.log")
+        status, text = run_logged([*compiler()[-1:], *FLAGS, *map(str, objects), "-o", str(program), *libraries],
+                                  self.folder / "link.log")
         if status != 0:
             raise DoesNotCompile(text)
         return program
@@ -133,13 +158,17 @@ class Bench:
         path.write_text(text, encoding="utf-8")
         return path
 
-    def policy_list(self, world):
-        return "PolicyList<" + ", ".join(f"{p}<{world}>" for p in self.tree.users(self.header)) + ">{}"
+    def narrowed(self, text):
+        """A program's text with the policies that the mutant may break in place of all."""
+        if "WorldPolicies<" not in text:
+            raise SystemExit("mutants: a program that is to be narrowed to some policies does not name WorldPolicies any more")
+        users = self.tree.users(self.header)
+        return re.sub(r"WorldPolicies<((?:\w|[<>:](?!\{))+)>\{\}",
+                      lambda m: "PolicyList<" + ", ".join(f"{p}<{m.group(1)}>" for p in users) + ">{}", text)
 
     def explore_policies(self):
         text = (ROOT / "tests/explore/lock_cells.cc").read_text(encoding="utf-8")
-        text = replaced(text, "WorldPolicies<ExploreWorld>{}", self.policy_list("ExploreWorld"))
-        text = replaced(text, "lock_cells()", "explored_cells()")
+        text = self.narrowed(text).replace("lock_cells()", "explored_cells()")
         return self.link([self.compile(self.source("policies.cc", text), "policies"), *self.explorer()], "explore", EXPLORE_LIBRARIES)
 
     def explore_group(self, group):
@@ -150,13 +179,13 @@ class Bench:
 
     def contract_policies(self):
         text = (ROOT / "tests/contract/contract.cc").read_text(encoding="utf-8")
-        text = replaced(text, "WorldPolicies<RealWorld>{}", self.policy_list("RealWorld"))
+        text = self.narrowed(text)
         text = re.sub(r"^.*(add_cache_cells|add_quiescence_cells)<RealWorld>.*\n", "", text, flags=re.M)
         return self.link([self.compile(self.source("contract.cc", text), "contract")], "contract", [])
 
     def contract_quiescence(self):
         text = (ROOT / "tests/contract/contract.cc").read_text(encoding="utf-8")
-        text = replaced(text, "WorldPolicies<RealWorld>{}", "PolicyList<>{}")
+        text = re.sub(r"WorldPolicies<.*?>\{\}", "PolicyList<>{}", text)
         text = re.sub(r"^.*add_cache_cells<RealWorld>.*\n", "", text, flags=re.M)
         return self.link([self.compile(self.source("contract_q.cc", text), "contract_q")], "contract_q", [])
 
@@ -175,27 +204,35 @@ class Bench:
                  ("contract", lambda: self.unit_test("tests/contract/lock_order_test.cc", False), "test")]
         if self.header in ("lock_order.h", "lockable.h", "lock_class.h"):
             return [*order, explore, contract]
-        if self.header in ("quiescence.h", "any_lock.h"):
-            return [quiescence, *order, ("contract", self.contract_quiescence, "cells"), cache]
+        if self.header == "any_lock.h":
+            words = ("contract", lambda: self.unit_test("tests/contract/any_lock_test.cc", False), "test")
+            return [words, quiescence, cache]
+        if self.header == "quiescence.h":
+            return [quiescence, ("contract", self.contract_quiescence, "cells")]
         if self.header.startswith("cache/"):
             return [cache]
-        return [explore, contract, quiescence, cache]
+        stages = [explore, contract, quiescence, cache]
+        if self.header == "spare_nodes.h":
+            stages.insert(2, ("contract", lambda: self.unit_test("tests/contract/world_real_test.cc", False), "test"))
+        if any(self.tree.takes_nodes(self.tree.header_of[policy]) for policy in self.tree.users(self.header)):
+            stages.insert(2, ("explore", lambda: self.unit_test("tests/explore/node_balance_test.cc", True), "test"))
+        return stages
 
     def find(self):
         """(verdict, cell): found by which cell and how, or survived."""
         for label, make, kind in self.stages():
             program = make()
-            timeout = EXPLORE_TIMEOUT if label == "explore" else CONTRACT_TIMEOUT
+            limit = EXPLORE_LIMIT if label == "explore" else CONTRACT_LIMIT
             cells = [[]]
             if kind == "cells":
-                status, text = run_logged([str(program), "--list"], 30, self.folder / "list.log")
+                status, text = run_logged([str(program), "--list"], self.folder / "list.log", limit)
                 if status != 0:
                     return f"found ({label} --list, exit {status})", label
                 cells = [line.split() for line in text.splitlines()]
             if not cells:
                 raise SystemExit(f"mutants: {program} has no cells")
             for cell in cells:
-                status, text = run_logged([str(program), *cell], timeout, self.folder / "cell.log")
+                status, text = run_logged([str(program), *cell], self.folder / "cell.log", limit)
                 if status != 0:
                     where = " ".join(cell) if cell else program.name
                     return "found", f"{label} {where}: {how(status, text)}"
@@ -223,12 +260,6 @@ def how(status, text):
     if "panic:" in text:
         return "panic"
     return f"signal {-status}" if status < 0 else f"exit {status}"
-
-
-def replaced(text, old, new):
-    if old not in text:
-        raise SystemExit(f"mutants: '{old}' is no longer in the program that is to be narrowed to some policies")
-    return text.replace(old, new)
 
 
 def header_of_patch(path):
