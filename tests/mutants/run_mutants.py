@@ -84,11 +84,13 @@ class Tree:
     def __init__(self):
         self.texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "locks").glob("*.h")}
         listed = re.search(r"using WorldPolicies = PolicyList<(.*?)>;", self.texts["policies.h"], re.S).group(1)
-        self.policies = re.findall(r"(\w+)<W>", listed)
-        self.header_of = {}
-        for policy in self.policies:
-            self.header_of[policy] = next(name for name, text in self.texts.items()
-                                          if re.search(rf"^class (?:CONVOY_\w+\(.*?\) )?{policy}\b", text, re.M))
+        # A policy has a file of its own, whose name is the policy's.
+        self.policies = [next(pathlib.Path(name).stem for name, text in self.texts.items()
+                              if re.search(rf"^(?:class|struct) (?:CONVOY_\w+\(.*?\) )?{policy}\b(?!.*;$)", text, re.M))
+                         for policy in re.findall(r"(\w+)<W>", listed)]
+        # Those whose knob makes other cells of them: qrwlock_waiting_bit of qrwlock.
+        knobs = (ROOT / "tests/knob_policies.h").read_text(encoding="utf-8")
+        self.variants = [re.sub(r"\W", "_", name) for name in re.findall(r'renamed\(.*?"(.+?)"\)', knobs)]
 
     def closure(self, header):
         """The headers that `header` is made of. What a lock class has inside is everybody's, and so nobody's."""
@@ -108,12 +110,15 @@ class Tree:
     def users(self, header):
         """The policies that a change of `header` may break; some that use it, when it is in all of them or in none."""
         if header == "spare_nodes.h":
-            return [p for p in self.policies if self.takes_nodes(self.header_of[p])]
-        users = [p for p in self.policies if header in self.closure(self.header_of[p])]
+            users = [p for p in self.policies if self.takes_nodes(p + ".h")]
+        else:
+            users = [p for p in self.policies if header in self.closure(p + ".h")]
         if not users or len(users) == len(self.policies):
-            shared = [p for p in self.policies if "lock_shared" in self.texts[self.header_of[p]]]
-            return self.policies[:1] + shared[:1]
-        return users
+            shared = [p for p in self.policies if "lock_shared" in self.texts[p + ".h"]]
+            users = self.policies[:1] + shared[:1]
+        # The one that is named as the header first.
+        users.sort(key=lambda p: p + ".h" != header)
+        return users + [v for v in self.variants if any(v.startswith(p + "_") for p in users)]
 
     def seen_by_explorer(self, header):
         text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "sim").glob("*.h"))
@@ -131,10 +136,10 @@ class Bench:
         for name in ("locks", "cache"):
             shutil.copytree(ROOT / name, self.folder / name)
 
-    def compile(self, source, name):
-        output = self.folder / f"{name}.o"
-        status, text = run_logged([*compiler(), *FLAGS, "-I", str(self.folder), "-I", str(ROOT), "-c", str(source), "-o", str(output)],
-                                  self.folder / "compile.log")
+    def compile(self, source, defines=()):
+        output = self.folder / (re.sub(r"\W", "_", f"{source}{defines}") + ".o")
+        status, text = run_logged([*compiler(), *FLAGS, *defines, "-I", str(self.folder), "-I", str(ROOT), "-c", str(ROOT / source),
+                                   "-o", str(output)], self.folder / "compile.log")
         if status != 0:
             raise DoesNotCompile(text)
         return output
@@ -151,71 +156,47 @@ class Bench:
         """What each explore program is linked with: shared by all mutants that it does not see."""
         if not self.tree.seen_by_explorer(self.header):
             return self.base
-        return [self.compile(ROOT / path, pathlib.Path(path).stem) for path in explorer_sources()]
+        return [self.compile(path) for path in explorer_sources()]
 
-    def source(self, name, text):
-        path = self.folder / name
-        path.write_text(text, encoding="utf-8")
-        return path
+    def explore(self, cells, policies=()):
+        only = [f'-DCONVOY_ONLY=",{",".join(policies)},"'] if policies else []
+        return self.link([self.compile(f"tests/explore/{cells}_cells.cc", tuple(only)), *self.explorer()], "explore", EXPLORE_LIBRARIES)
 
-    def narrowed(self, text):
-        """A program's text with the policies that the mutant may break in place of all."""
-        if "WorldPolicies<" not in text:
-            raise SystemExit("mutants: a program that is to be narrowed to some policies does not name WorldPolicies any more")
-        users = self.tree.users(self.header)
-        return re.sub(r"WorldPolicies<((?:\w|[<>:](?!\{))+)>\{\}",
-                      lambda m: "PolicyList<" + ", ".join(f"{p}<{m.group(1)}>" for p in users) + ">{}", text)
-
-    def explore_policies(self):
-        text = (ROOT / "tests/explore/lock_cells.cc").read_text(encoding="utf-8")
-        text = self.narrowed(text).replace("lock_cells()", "explored_cells()")
-        return self.link([self.compile(self.source("policies.cc", text), "policies"), *self.explorer()], "explore", EXPLORE_LIBRARIES)
-
-    def explore_group(self, group):
-        text = (HERE / "only_group.cc.in").read_text(encoding="utf-8").replace("@group@", group)
-        objects = [self.compile(self.source("group.cc", text), "group"),
-                   self.compile(ROOT / f"tests/explore/{group}_cells.cc", f"{group}_cells")]
-        return self.link([*objects, *self.explorer()], f"explore_{group}", EXPLORE_LIBRARIES)
-
-    def contract_policies(self):
-        text = (ROOT / "tests/contract/contract.cc").read_text(encoding="utf-8")
-        text = self.narrowed(text)
-        text = re.sub(r"^.*(add_cache_cells|add_quiescence_cells)<RealWorld>.*\n", "", text, flags=re.M)
-        return self.link([self.compile(self.source("contract.cc", text), "contract")], "contract", [])
-
-    def contract_quiescence(self):
-        text = (ROOT / "tests/contract/contract.cc").read_text(encoding="utf-8")
-        text = re.sub(r"WorldPolicies<.*?>\{\}", "PolicyList<>{}", text)
-        text = re.sub(r"^.*add_cache_cells<RealWorld>.*\n", "", text, flags=re.M)
-        return self.link([self.compile(self.source("contract_q.cc", text), "contract_q")], "contract_q", [])
+    def contract(self, cells, policies=()):
+        only = [f'-DCONVOY_ONLY=",{",".join(policies)},"'] if policies else []
+        return self.link([self.compile("tests/contract/contract.cc"), self.compile(f"tests/contract/{cells}_cells.cc", tuple(only))],
+                         "contract", [])
 
     def unit_test(self, path, with_explorer):
-        objects = [self.compile(ROOT / path, path.replace("/", "_").removesuffix(".cc")),
-                   self.compile(ROOT / "tests/test_main.cc", "test_main")]
-        return self.link([*objects, *(self.explorer()[1:] if with_explorer else [])], path.replace("/", "_").removesuffix(".cc"),
-                         [*EXPLORE_LIBRARIES, "-lgtest", "-lgmock"])
+        objects = [self.compile(path), self.compile("tests/test_main.cc"), *(self.explorer()[1:] if with_explorer else [])]
+        return self.link(objects, pathlib.Path(path).stem, [*EXPLORE_LIBRARIES, "-lgtest", "-lgmock"])
 
     def stages(self):
         """(label, program's maker, kind) in the order of what is asked first: what is most likely to find it, then what is dear."""
-        explore, contract, quiescence = (("explore", self.explore_policies, "cells"), ("contract", self.contract_policies, "cells"),
-                                         ("explore", lambda: self.explore_group("quiescence"), "cells"))
-        cache = ("explore", lambda: self.explore_group("cache"), "cells")
-        order = [("explore", lambda: self.unit_test("tests/explore/lock_order_test.cc", True), "test"),
-                 ("contract", lambda: self.unit_test("tests/contract/lock_order_test.cc", False), "test")]
+        def test(label, name):
+            return label, lambda: self.unit_test(f"tests/{label}/{name}.cc", label == "explore"), "test"
+
+        def group(name, policies=()):
+            return "explore", lambda: self.explore(name, policies), "cells"
+        users = self.tree.users(self.header)
+        first, rest = group("lock", users[:2]), [group("lock", users[2:])] if users[2:] else []
+        contract = "contract", lambda: self.contract("lock", users), "cells"
         if self.header in ("lock_order.h", "lockable.h", "lock_class.h"):
-            return [*order, explore, contract]
+            return [test("explore", "lock_order_test"), test("contract", "lock_order_test"), first, contract]
         if self.header == "any_lock.h":
-            words = ("contract", lambda: self.unit_test("tests/contract/any_lock_test.cc", False), "test")
-            return [words, quiescence, cache]
+            return [test("contract", "any_lock_test"), group("quiescence"), group("cache")]
         if self.header == "quiescence.h":
-            return [quiescence, ("contract", self.contract_quiescence, "cells")]
+            return [group("quiescence"), ("contract", lambda: self.contract("other"), "cells")]
         if self.header.startswith("cache/"):
-            return [cache]
-        stages = [explore, contract, quiescence, cache]
+            return [group("cache")]
+        families = [group(family) for family in ("mutex", "rwsem") if any(re.split("_", user)[0] == family for user in users[:2])]
+        if self.header == "osq.h":
+            return [*families, first, *rest, contract]
+        stages = [first, *families, *rest, contract, group("quiescence"), group("cache")]
         if self.header == "spare_nodes.h":
-            stages.insert(2, ("contract", lambda: self.unit_test("tests/contract/world_real_test.cc", False), "test"))
-        if any(self.tree.takes_nodes(self.tree.header_of[policy]) for policy in self.tree.users(self.header)):
-            stages.insert(2, ("explore", lambda: self.unit_test("tests/explore/node_balance_test.cc", True), "test"))
+            stages.insert(1, test("contract", "world_real_test"))
+        if any(self.tree.takes_nodes(user + ".h") for user in users):
+            stages.insert(-2, test("explore", "node_balance_test"))
         return stages
 
     def find(self):
@@ -299,7 +280,7 @@ class Session:
         base.mkdir(exist_ok=True)
         bench = Bench(self.tree, [], base, "")
         bench.copy_sources()
-        self.base = [bench.compile(ROOT / path, pathlib.Path(path).stem) for path in explorer_sources()]
+        self.base = [bench.compile(path) for path in explorer_sources()]
 
     def bench_for(self, name, header):
         return Bench(self.tree, self.base, self.folder / name.replace(":", "_"), header)
