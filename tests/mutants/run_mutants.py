@@ -330,6 +330,8 @@ class Session:
             shutil.rmtree(bench.folder)
             place = f"locks/{header}:{mutant.number}"
             results.append(self.note(Result(mutant.id, place, verdict, by, mutant.order_only, time.monotonic() - began)))
+        if len(results) < count and not self.options.names:
+            raise SystemExit(f"mutants: only {len(results)} of {count} mutants of {header} compile: do the tests themselves?")
         return results
 
     def shares(self):
