@@ -195,8 +195,6 @@ class Bench:
         stages = [first, *families, *rest, contract, group("quiescence"), group("cache")]
         if self.header == "spare_nodes.h":
             stages.insert(1, test("contract", "world_real_test"))
-        if any(self.tree.takes_nodes(user + ".h") for user in users):
-            stages.insert(-2, test("explore", "node_balance_test"))
         return stages
 
     def find(self):
