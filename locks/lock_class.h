@@ -52,6 +52,13 @@ class LockClass {
   // Among the classes of its world (lock_order.h); 0 where nothing is checked.
   OrderPosition order_position() const { return order_position_; }
 
+ protected:
+  // For a class whose locks have no use in common, and so no order: they are checked as locks of no known class.
+  void leave_order() {
+    if constexpr (W::kChecksOrder) W::lock_order()->remove(order_position_);
+    order_position_ = 0;
+  }
+
  private:
   std::string_view name_;
   Plain<W, std::uint8_t> policy_;

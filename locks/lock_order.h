@@ -105,6 +105,7 @@ class LockOrder {
     return 0;
   }
   void remove(OrderPosition position) {
+    if (position == 0) return;
     used_ &= ~bit(position);
     taken_under_[position] = 0;
     slept_under_[position] = 0;

@@ -23,7 +23,7 @@ namespace convoy {
 template <Lockable P>
 class Lock : public P {
   struct DefaultClass : LockClass<RealWorld> {
-    DefaultClass() : LockClass(P::kTraits.name) {}
+    DefaultClass() : LockClass(P::kTraits.name) { leave_order(); }
   };
 
  public:

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "locks/policies.h"
+#include "locks/std_lock.h"
 
 namespace convoy {
 namespace {
@@ -88,6 +89,18 @@ TEST(LockOrder, a_sleeping_lock_under_a_spinning_one_is_told_once) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             "warning: lock order: sleeps while holding a spinning lock: page (second) under a lock of no known class "
             "(first)\n");
+}
+
+TEST(LockOrder, locks_that_were_made_without_a_class_are_in_no_order) {
+  using Lock = convoy::Lock<Bounded<RealWorld>>;
+  Lock first, second;
+  EXPECT_EQ(first.lock_class().order_position(), 0u);
+  const auto take_both = [](Lock& one, Lock& other) {
+    const Guard<RealWorld, Lock> outer(one, kFirst);
+    const Guard<RealWorld, Lock> inner(other, kSecond);
+  };
+  take_both(first, second);
+  take_both(second, first);
 }
 
 TEST(LockOrder, the_build_checks_unless_NDEBUG_says_that_it_should_not) {

@@ -68,7 +68,7 @@ OPERATORS = [
 
 Mutant = collections.namedtuple("Mutant", "id file number operator before after order_only")
 
-TELLS = re.compile(r"panic|snprintf|static_assert|count\(|count<|kTraits|witness|\bassert|describe|W::warn|report\.|require\(|W::at\(|operator==")
+TELLS = re.compile(r"panic|snprintf|static_assert|count\(|count<|kTraits|witness|\bassert|describe|W::warn|report\.|require\(|W::at\(|if constexpr|operator==")
 DECLARES = re.compile(r"^\s*(#|template\b|class\b|struct\b|using\b|friend\b|enum\b|public:|private:|protected:|static constexpr|"
                       r"(const )?(Atomic|Plain)<|namespace\b|explicit\b|requires\b|typename\b|\[\[no_unique_address|~?\w+\(const )")
 SKIPPED_FUNCTION = re.compile(r"\b(describe\w*|panic\w*|check_invariants|say_\w+|is_locked|name_of|is_running)\(")
@@ -113,8 +113,11 @@ def mutants_of(path):
     for number, line, code in body_lines(path.read_text(encoding="utf-8")):
         twins[code] += 1
         at = line.index(code)
+        annotations = [match.span() for match in re.finditer(r"CONVOY_\w+\([^)]*\)", code)]
         for operator in OPERATORS:
             for match in re.finditer(operator.pattern, code):
+                if any(start <= match.start() < end for start, end in annotations):
+                    continue
                 if operator.replacement is None:
                     after = negate(code, match)
                 else:

@@ -14,6 +14,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -26,8 +27,8 @@ ROOT = operators.ROOT
 HERE = ROOT / "tests/mutants"
 TARGET = 0.90
 FLAGS = ["-std=c++20", "-O1", "-DNDEBUG", "-w", "-pthread"]
-# A cell that ends neither way counts as a find: a schedule, or real threads, that hang. Seconds.
-EXPLORE_TIMEOUT, CONTRACT_TIMEOUT, COMPILE_TIMEOUT = 120, 30, 300
+# A cell that ends neither way counts as a find: a schedule, or real threads, that hang. Seconds of CPU time; of sleep.
+EXPLORE_LIMIT, CONTRACT_LIMIT, IDLE_LIMIT = 120, 30, 20
 
 Result = collections.namedtuple("Result", "name place verdict by order_only seconds")
 
@@ -41,16 +42,38 @@ def compiler():
     return (["ccache"] if shutil.which("ccache") else []) + command
 
 
-def run_logged(command, timeout, log):
-    """(exit status or None after `timeout`, output). The whole group ends with it."""
+def cpu_seconds(pid):
+    """(seconds of CPU time so far, whether the process waits for something); None when it has ended."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return None
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK"), fields[0] == "S"
+
+
+def run_logged(command, log, limit=None):
+    """(exit status, output); the status is None when it used `limit` seconds of CPU time, or slept for IDLE_LIMIT without using any.
+
+    CPU time, because a machine that is busy with something else must not make a find.
+    """
     with open(log, "w+", encoding="utf-8", errors="replace") as out:
         process = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
-        try:
-            status = process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
-            process.wait()
-            status = None
+        used, asleep_since = 0.0, time.monotonic()
+        while True:
+            try:
+                status = process.wait(0.5 if limit else None)
+                break
+            except subprocess.TimeoutExpired:
+                now = cpu_seconds(process.pid)
+                if now is None:
+                    continue
+                if now[0] > used or not now[1]:
+                    used, asleep_since = now[0], time.monotonic()
+                if used > limit or time.monotonic() - asleep_since > IDLE_LIMIT:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    process.wait()
+                    status = None
+                    break
         out.seek(0)
         return status, out.read()
 
@@ -61,11 +84,13 @@ class Tree:
     def __init__(self):
         self.texts = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "locks").glob("*.h")}
         listed = re.search(r"using WorldPolicies = PolicyList<(.*?)>;", self.texts["policies.h"], re.S).group(1)
-        self.policies = re.findall(r"(\w+)<W>", listed)
-        self.header_of = {}
-        for policy in self.policies:
-            self.header_of[policy] = next(name for name, text in self.texts.items()
-                                          if re.search(rf"^class (?:CONVOY_\w+\(.*?\) )?{policy}\b", text, re.M))
+        # A policy has a file of its own, whose name is the policy's.
+        self.policies = [next(pathlib.Path(name).stem for name, text in self.texts.items()
+                              if re.search(rf"^(?:class|struct) (?:CONVOY_\w+\(.*?\) )?{policy}\b(?!.*;$)", text, re.M))
+                         for policy in re.findall(r"(\w+)<W>", listed)]
+        # Those whose knob makes other cells of them: qrwlock_waiting_bit of qrwlock.
+        knobs = (ROOT / "tests/knob_policies.h").read_text(encoding="utf-8")
+        self.variants = [re.sub(r"\W", "_", name) for name in re.findall(r'renamed\(.*?"(.+?)"\)', knobs)]
 
     def closure(self, header):
         """The headers that `header` is made of. What a lock class has inside is everybody's, and so nobody's."""
@@ -79,16 +104,21 @@ class Tree:
                 todo += re.findall(r'^#include "(\w+\.h)"', self.texts[name], re.M)
         return seen
 
+    def takes_nodes(self, header):
+        return any("take_spare" in self.texts[name] for name in self.closure(header) - {"world.h"})
+
     def users(self, header):
         """The policies that a change of `header` may break; some that use it, when it is in all of them or in none."""
         if header == "spare_nodes.h":
-            return [p for p in self.policies
-                    if any("take_spare" in self.texts[name] for name in self.closure(self.header_of[p]) - {"world.h"})]
-        users = [p for p in self.policies if header in self.closure(self.header_of[p])]
+            users = [p for p in self.policies if self.takes_nodes(p + ".h")]
+        else:
+            users = [p for p in self.policies if header in self.closure(p + ".h")]
         if not users or len(users) == len(self.policies):
-            shared = [p for p in self.policies if "lock_shared" in self.texts[self.header_of[p]]]
-            return self.policies[:1] + shared[:1]
-        return users
+            shared = [p for p in self.policies if "lock_shared" in self.texts[p + ".h"]]
+            users = self.policies[:1] + shared[:1]
+        # The one that is named as the header first.
+        users.sort(key=lambda p: p + ".h" != header)
+        return users + [v for v in self.variants if any(v.startswith(p + "_") for p in users)]
 
     def seen_by_explorer(self, header):
         text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "sim").glob("*.h"))
@@ -106,18 +136,18 @@ class Bench:
         for name in ("locks", "cache"):
             shutil.copytree(ROOT / name, self.folder / name)
 
-    def compile(self, source, name):
-        output = self.folder / f"{name}.o"
-        status, text = run_logged([*compiler(), *FLAGS, "-I", str(self.folder), "-I", str(ROOT), "-c", str(source), "-o", str(output)],
-                                   COMPILE_TIMEOUT, self.folder / "compile.log")
+    def compile(self, source, defines=()):
+        output = self.folder / (re.sub(r"\W", "_", f"{source}{defines}") + ".o")
+        status, text = run_logged([*compiler(), *FLAGS, *defines, "-I", str(self.folder), "-I", str(ROOT), "-c", str(ROOT / source),
+                                   "-o", str(output)], self.folder / "compile.log")
         if status != 0:
             raise DoesNotCompile(text)
         return output
 
     def link(self, objects, name, libraries):
         program = self.folder / name
-        status, text = run_logged([*compiler()[-1:], *FLAGS, *map(str, objects), "-o", str(program), *libraries], COMPILE_TIMEOUT,
-                                   self.folder / "link.log")
+        status, text = run_logged([*compiler()[-1:], *FLAGS, *map(str, objects), "-o", str(program), *libraries],
+                                  self.folder / "link.log")
         if status != 0:
             raise DoesNotCompile(text)
         return program
@@ -126,76 +156,62 @@ class Bench:
         """What each explore program is linked with: shared by all mutants that it does not see."""
         if not self.tree.seen_by_explorer(self.header):
             return self.base
-        return [self.compile(ROOT / path, pathlib.Path(path).stem) for path in explorer_sources()]
+        return [self.compile(path) for path in explorer_sources()]
 
-    def source(self, name, text):
-        path = self.folder / name
-        path.write_text(text, encoding="utf-8")
-        return path
+    def explore(self, cells, policies=()):
+        only = [f'-DCONVOY_ONLY=",{",".join(policies)},"'] if policies else []
+        return self.link([self.compile(f"tests/explore/{cells}_cells.cc", tuple(only)), *self.explorer()], "explore", EXPLORE_LIBRARIES)
 
-    def policy_list(self, world):
-        return "PolicyList<" + ", ".join(f"{p}<{world}>" for p in self.tree.users(self.header)) + ">{}"
-
-    def explore_policies(self):
-        text = (ROOT / "tests/explore/lock_cells.cc").read_text(encoding="utf-8")
-        text = replaced(text, "WorldPolicies<ExploreWorld>{}", self.policy_list("ExploreWorld"))
-        text = replaced(text, "lock_cells()", "explored_cells()")
-        return self.link([self.compile(self.source("policies.cc", text), "policies"), *self.explorer()], "explore", EXPLORE_LIBRARIES)
-
-    def explore_group(self, group):
-        text = (HERE / "only_group.cc.in").read_text(encoding="utf-8").replace("@group@", group)
-        objects = [self.compile(self.source("group.cc", text), "group"),
-                   self.compile(ROOT / f"tests/explore/{group}_cells.cc", f"{group}_cells")]
-        return self.link([*objects, *self.explorer()], f"explore_{group}", EXPLORE_LIBRARIES)
-
-    def contract_policies(self):
-        text = (ROOT / "tests/contract/contract.cc").read_text(encoding="utf-8")
-        text = replaced(text, "WorldPolicies<RealWorld>{}", self.policy_list("RealWorld"))
-        text = re.sub(r"^.*(add_cache_cells|add_quiescence_cells)<RealWorld>.*\n", "", text, flags=re.M)
-        return self.link([self.compile(self.source("contract.cc", text), "contract")], "contract", [])
-
-    def contract_quiescence(self):
-        text = (ROOT / "tests/contract/contract.cc").read_text(encoding="utf-8")
-        text = replaced(text, "WorldPolicies<RealWorld>{}", "PolicyList<>{}")
-        text = re.sub(r"^.*add_cache_cells<RealWorld>.*\n", "", text, flags=re.M)
-        return self.link([self.compile(self.source("contract_q.cc", text), "contract_q")], "contract_q", [])
+    def contract(self, cells, policies=()):
+        only = [f'-DCONVOY_ONLY=",{",".join(policies)},"'] if policies else []
+        return self.link([self.compile("tests/contract/contract.cc"), self.compile(f"tests/contract/{cells}_cells.cc", tuple(only))],
+                         "contract", [])
 
     def unit_test(self, path, with_explorer):
-        objects = [self.compile(ROOT / path, path.replace("/", "_").removesuffix(".cc")),
-                   self.compile(ROOT / "tests/test_main.cc", "test_main")]
-        return self.link([*objects, *(self.explorer()[1:] if with_explorer else [])], path.replace("/", "_").removesuffix(".cc"),
-                         [*EXPLORE_LIBRARIES, "-lgtest", "-lgmock"])
+        objects = [self.compile(path), self.compile("tests/test_main.cc"), *(self.explorer()[1:] if with_explorer else [])]
+        return self.link(objects, pathlib.Path(path).stem, [*EXPLORE_LIBRARIES, "-lgtest", "-lgmock"])
 
     def stages(self):
         """(label, program's maker, kind) in the order of what is asked first: what is most likely to find it, then what is dear."""
-        explore, contract, quiescence = (("explore", self.explore_policies, "cells"), ("contract", self.contract_policies, "cells"),
-                                         ("explore", lambda: self.explore_group("quiescence"), "cells"))
-        cache = ("explore", lambda: self.explore_group("cache"), "cells")
-        order = [("explore", lambda: self.unit_test("tests/explore/lock_order_test.cc", True), "test"),
-                 ("contract", lambda: self.unit_test("tests/contract/lock_order_test.cc", False), "test")]
+        def test(label, name):
+            return label, lambda: self.unit_test(f"tests/{label}/{name}.cc", label == "explore"), "test"
+
+        def group(name, policies=()):
+            return "explore", lambda: self.explore(name, policies), "cells"
+        users = self.tree.users(self.header)
+        first, rest = group("lock", users[:2]), [group("lock", users[2:])] if users[2:] else []
+        contract = "contract", lambda: self.contract("lock", users), "cells"
         if self.header in ("lock_order.h", "lockable.h", "lock_class.h"):
-            return [*order, explore, contract]
-        if self.header in ("quiescence.h", "any_lock.h"):
-            return [quiescence, *order, ("contract", self.contract_quiescence, "cells"), cache]
+            return [test("explore", "lock_order_test"), test("contract", "lock_order_test"), first, contract]
+        if self.header == "any_lock.h":
+            return [test("contract", "any_lock_test"), group("quiescence"), group("cache")]
+        if self.header == "quiescence.h":
+            return [group("quiescence"), ("contract", lambda: self.contract("other"), "cells")]
         if self.header.startswith("cache/"):
-            return [cache]
-        return [explore, contract, quiescence, cache]
+            return [group("cache")]
+        families = [group(family) for family in ("mutex", "rwsem") if any(re.split("_", user)[0] == family for user in users[:2])]
+        if self.header == "osq.h":
+            return [*families, first, *rest, contract]
+        stages = [first, *families, *rest, contract, group("quiescence"), group("cache")]
+        if self.header == "spare_nodes.h":
+            stages.insert(1, test("contract", "world_real_test"))
+        return stages
 
     def find(self):
         """(verdict, cell): found by which cell and how, or survived."""
         for label, make, kind in self.stages():
             program = make()
-            timeout = EXPLORE_TIMEOUT if label == "explore" else CONTRACT_TIMEOUT
+            limit = EXPLORE_LIMIT if label == "explore" else CONTRACT_LIMIT
             cells = [[]]
             if kind == "cells":
-                status, text = run_logged([str(program), "--list"], 30, self.folder / "list.log")
+                status, text = run_logged([str(program), "--list"], self.folder / "list.log", limit)
                 if status != 0:
                     return f"found ({label} --list, exit {status})", label
                 cells = [line.split() for line in text.splitlines()]
             if not cells:
                 raise SystemExit(f"mutants: {program} has no cells")
             for cell in cells:
-                status, text = run_logged([str(program), *cell], timeout, self.folder / "cell.log")
+                status, text = run_logged([str(program), *cell], self.folder / "cell.log", limit)
                 if status != 0:
                     where = " ".join(cell) if cell else program.name
                     return "found", f"{label} {where}: {how(status, text)}"
@@ -223,12 +239,6 @@ def how(status, text):
     if "panic:" in text:
         return "panic"
     return f"signal {-status}" if status < 0 else f"exit {status}"
-
-
-def replaced(text, old, new):
-    if old not in text:
-        raise SystemExit(f"mutants: '{old}' is no longer in the program that is to be narrowed to some policies")
-    return text.replace(old, new)
 
 
 def header_of_patch(path):
@@ -268,7 +278,7 @@ class Session:
         base.mkdir(exist_ok=True)
         bench = Bench(self.tree, [], base, "")
         bench.copy_sources()
-        self.base = [bench.compile(ROOT / path, pathlib.Path(path).stem) for path in explorer_sources()]
+        self.base = [bench.compile(path) for path in explorer_sources()]
 
     def bench_for(self, name, header):
         return Bench(self.tree, self.base, self.folder / name.replace(":", "_"), header)
@@ -318,6 +328,8 @@ class Session:
             shutil.rmtree(bench.folder)
             place = f"locks/{header}:{mutant.number}"
             results.append(self.note(Result(mutant.id, place, verdict, by, mutant.order_only, time.monotonic() - began)))
+        if len(results) < count and not self.options.names:
+            raise SystemExit(f"mutants: only {len(results)} of {count} mutants of {header} compile: do the tests themselves?")
         return results
 
     def shares(self):
