@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/explorer.h"
 #include "tests/cell.h"
@@ -84,8 +86,24 @@ int replay(const Options& options, const Cell& cell) {
   return 0;
 }
 
-Exploration run_pass(const Options& options, const Cell& cell, const ExploreOptions& limits) {
-  Exploration result = Explorer().explore(cell.make, limits);
+// A cell that is to be stopped early is explored with one preemption, with two, ...: what is left out then needs the
+// most. `limits.preemption_bound` becomes that of the result. A bound beyond the usual allows ten times as many schedules.
+Exploration explore_within(const Options& options, const Cell& cell, ExploreOptions& limits) {
+  if (cell.max_schedules >= kExhaustiveSchedules) return Explorer().explore(cell.make, limits);
+  if (options.bound > kUsualBound) limits.max_schedules *= 10;
+  const int last = limits.preemption_bound;
+  std::vector<std::string> witnesses;
+  for (limits.preemption_bound = std::min(1, last);; ++limits.preemption_bound) {
+    Exploration result = Explorer().explore(cell.make, limits);
+    witnesses.insert(witnesses.end(), result.witnesses.begin(), result.witnesses.end());
+    if (!result.defect && result.exhausted && limits.preemption_bound < last) continue;
+    result.witnesses = std::move(witnesses);
+    return result;
+  }
+}
+
+Exploration run_pass(const Options& options, const Cell& cell, ExploreOptions limits) {
+  Exploration result = explore_within(options, cell, limits);
   const std::string line =
       fmt::format("{:<28} {:<14} {:<22} {:<6} bound {} {:>7} schedules, {:>9} steps: {}\n",
                   options.program.substr(options.program.rfind('/') + 1), cell.policy, cell.scenario,
