@@ -11,8 +11,7 @@
 //                         hand-off is mine → spin on the owner, try again;  else sleep
 //
 // Fairness: writers barge, readers are granted in groups; hand-off bounds the wait. Choose it where sections are short
-// and readers many: the default of the mapping role. Hand-off is no transfer: the lock stays free until the writer
-// comes.
+// and readers many. Hand-off is no transfer: the lock stays free until the writer comes.
 //
 // Origin: Linux 6.3-rc, b613c7f31476. Changed: rwsem_engine.h says what.
 #pragma once

@@ -93,7 +93,7 @@ class RwsemEngine : public RwsemQueue<W, Policy, kReaderBits> {
     }
   }
   bool try_lock_shared() CONVOY_TRY_ACQUIRE_SHARED(true) CONVOY_NO_TSA {
-    std::uint64_t count = count_.load(relaxed);
+    std::uint64_t count = count_.load(relaxed);  // relaxed: a first guess
     while (((count + Count::kReader) & Count::kNotForReaders) == 0) {
       if (!count_.compare_exchange(count, count + Count::kReader, acquire)) continue;  // A0
       Base::own_shared(W::self());

@@ -91,16 +91,14 @@ class RwsemQueue : public RwsemSpin<W, kReaderBits> {
     const bool first = wait_list_.empty();
     if (first) count_.fetch_or(Count::kWaiters, relaxed);  // I2; relaxed: wait_lock orders it before a waker's walk
     wait_list_.append(me);
-    if (!first) {
-      wake_if_no_writer(count_.load(relaxed), wakes);  // relaxed: mark_wake() looks again
-    }
+    if (!first) wake_if_no_writer(count_.load(relaxed), wakes);  // relaxed: mark_wake() looks again
   }
 
   // The try of a queued writer, or of a waker for the first one. Takes the lock and unlinks `me`; or, when that has
   // waited too long, asks for a hand-off.
   bool try_as_waiter(Waiter& me) {
     Waiter& first = *wait_list_.first();
-    std::uint64_t count = count_.load(relaxed);
+    std::uint64_t count = count_.load(relaxed);  // relaxed: a first guess
     for (;;) {
       if (!policy().may_pass(me, first, count)) return false;
       const bool locked = (count & Count::kLocked) != 0;

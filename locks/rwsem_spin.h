@@ -12,6 +12,8 @@
 // Origin: Linux 6.3-rc, rwsem_optimistic_spin(), without real-time tasks. Changed: what the kernel polls in turns,
 // count and owner, is one spin on either word.
 //
+// What a spinner looks at is out of date at once, so its loads are relaxed; only the step that takes the lock is not.
+//
 // Synchronizes-with
 //   A: see rwsem_engine.h
 #pragma once
@@ -103,7 +105,7 @@ class RwsemSpin : public RwsemWord<W, kReaderBits> {
   // Takes a lock that nobody holds and that no hand-off keeps, past those who sleep in the queue. `count` is what
   // refused it.
   bool try_steal(std::uint64_t& count) {
-    count = count_.load(relaxed);
+    count = count_.load(relaxed);  // relaxed: a first guess
     while ((count & (Count::kLocked | Count::kHandoff)) == 0) {
       if (count_.compare_exchange(count, count | Count::kWriter, acquire)) {  // A0
         Base::own(W::self());

@@ -38,14 +38,37 @@ class Lock : public P {
   template <class Rep, class Period>
   requires TimedLockable<P>
   bool try_lock_for(const std::chrono::duration<Rep, Period>& patience) CONVOY_TRY_ACQUIRE(true) CONVOY_NO_TSA {
-    const auto ns = std::chrono::ceil<std::chrono::nanoseconds>(patience).count();
-    return P::try_lock_until(RealWorld::deadline_in(ns > 0 ? static_cast<std::uint64_t>(ns) : 0));
+    return P::try_lock_until(deadline_after(patience));
   }
   // By a clock that is set meanwhile the wait may be shorter or longer.
   template <class Clock, class Duration>
   requires TimedLockable<P>
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& end) CONVOY_TRY_ACQUIRE(true) CONVOY_NO_TSA {
-    return try_lock_for(end - Clock::now());
+    return P::try_lock_until(deadline_after(end - Clock::now()));
+  }
+
+  CONVOY_TRY_ACQUIRE_SHARED(true)
+  CONVOY_NO_TSA bool try_lock_shared_until(Deadline deadline) requires SharedTimedLockable<P> {
+    return P::try_lock_shared_until(deadline);
+  }
+  template <class Rep, class Period>
+  requires SharedTimedLockable<P>
+  bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& patience)
+      CONVOY_TRY_ACQUIRE_SHARED(true) CONVOY_NO_TSA {
+    return P::try_lock_shared_until(deadline_after(patience));
+  }
+  template <class Clock, class Duration>
+  requires SharedTimedLockable<P>
+  bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& end)
+      CONVOY_TRY_ACQUIRE_SHARED(true) CONVOY_NO_TSA {
+    return P::try_lock_shared_until(deadline_after(end - Clock::now()));
+  }
+
+ private:
+  template <class Rep, class Period>
+  static Deadline deadline_after(const std::chrono::duration<Rep, Period>& patience) {
+    const auto ns = std::chrono::ceil<std::chrono::nanoseconds>(patience).count();
+    return RealWorld::deadline_in(ns > 0 ? static_cast<std::uint64_t>(ns) : 0);
   }
 };
 

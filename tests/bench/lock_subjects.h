@@ -39,8 +39,8 @@ class StandardSubject {
   using Node = NoNode;
   void lock(Node&) CONVOY_NO_TSA { lock_.lock(); }
   void unlock(Node&) CONVOY_NO_TSA { lock_.unlock(); }
-  void lock_shared(Node&) CONVOY_NO_TSA requires SharedLockable<L> { lock_.lock_shared(); }
-  void unlock_shared(Node&) CONVOY_NO_TSA requires SharedLockable<L> { lock_.unlock_shared(); }
+  CONVOY_NO_TSA void lock_shared(Node&) requires SharedLockable<L> { lock_.lock_shared(); }
+  CONVOY_NO_TSA void unlock_shared(Node&) requires SharedLockable<L> { lock_.unlock_shared(); }
 
  private:
   alignas(64) L lock_;

@@ -11,6 +11,7 @@
 #include <string>
 #include <thread>
 
+#include "locks/annotations.h"
 #include "locks/none.h"
 #include "locks/policies.h"
 
@@ -109,27 +110,32 @@ TEST(Lock, shared_locks_are_held_together_and_keep_a_writer_out) {
   EXPECT_GT(shared_policies, 0);
 }
 
+// `Held` is unique_lock or shared_lock of a lock that a writer holds until the end.
+template <class Held, class L>
+void expect_timed_waits(L& lock) {
+  std::unique_lock<L> writer(lock);
+  const auto wait = [&lock](auto patience) {
+    const Held mine(lock, patience);
+    return mine.owns_lock();
+  };
+  std::thread([&] {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_FALSE(wait(5ms));
+    EXPECT_FALSE(wait(start + 10ms));
+    EXPECT_GE(std::chrono::steady_clock::now() - start, 10ms);
+    EXPECT_FALSE(wait(-1s));
+    EXPECT_FALSE(wait(std::chrono::system_clock::now() - 1h));
+  }).join();
+  at_the_same_time([&] { EXPECT_TRUE(wait(1h)); }, [&] { writer.unlock(); });
+}
+
 TEST(Lock, a_timed_wait_ends_at_its_time_or_with_the_lock) {
   int timed_policies = 0;
   for_each_policy([&]<class P> {
-    if constexpr (TimedLockable<P>) {
-      ++timed_policies;
-      Lock<P> lock;
-      std::unique_lock<Lock<P>> held(lock);
-      const auto wait = [&lock](auto patience) {
-        const std::unique_lock<Lock<P>> mine(lock, patience);
-        return mine.owns_lock();
-      };
-      std::thread([&] {
-        const auto start = std::chrono::steady_clock::now();
-        EXPECT_FALSE(wait(5ms));
-        EXPECT_FALSE(wait(start + 10ms));
-        EXPECT_GE(std::chrono::steady_clock::now() - start, 10ms);
-        EXPECT_FALSE(wait(-1s));
-        EXPECT_FALSE(wait(std::chrono::system_clock::now() - 1h));
-      }).join();
-      at_the_same_time([&] { EXPECT_TRUE(wait(1h)); }, [&] { held.unlock(); });
-    }
+    Lock<P> lock;
+    if constexpr (TimedLockable<P>) expect_timed_waits<std::unique_lock<Lock<P>>>(lock);
+    if constexpr (SharedTimedLockable<P>) expect_timed_waits<std::shared_lock<Lock<P>>>(lock);
+    timed_policies += TimedLockable<P> ? 1 : 0;
   });
   EXPECT_GT(timed_policies, 0);
 }
@@ -149,13 +155,17 @@ TEST(Lock, those_without_a_class_share_one_of_their_policy) {
   EXPECT_EQ(mine.total(Event::kPageLockFast), 1u);
 }
 
-TEST(None, excludes_nobody) {
-  Lock<None> lock;
-  const std::scoped_lock held(lock);
+void take_what_is_held(Lock<None>& lock) CONVOY_NO_TSA {
   EXPECT_TRUE(lock.try_lock());
   EXPECT_TRUE(lock.try_lock_shared());
   lock.unlock_shared();
   lock.unlock();
+}
+
+TEST(None, excludes_nobody) {
+  Lock<None> lock;
+  const std::scoped_lock held(lock);
+  take_what_is_held(lock);
 }
 
 }  // namespace

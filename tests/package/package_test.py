@@ -19,7 +19,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-EXAMPLE_SAYS = re.compile(r"2000000 sold, 0 left; \d+ had to wait\n")
+EXAMPLE_SAYS = re.compile(r"6000000 in the till; \d+ times somebody had to wait for it\n")
 
 
 def run(*command, **options):
