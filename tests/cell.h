@@ -11,6 +11,8 @@
 
 namespace convoy {
 
+inline constexpr std::uint64_t kExhaustiveSchedules = 2'000'000;
+
 // One policy under one scenario.
 struct Cell {
   std::string policy;  // as its file is called
@@ -18,7 +20,8 @@ struct Cell {
   ScenarioFactory make;
   std::vector<std::string> witnesses;  // what an exhaustive exploration must have seen
   int fewer_preemptions = 0;           // than usual: what keeps a cell of many choices small enough
-  std::uint64_t max_schedules = 2'000'000;
+  // Fewer than usual: the explorer raises the bound one by one, up to that many schedules of each.
+  std::uint64_t max_schedules = kExhaustiveSchedules;
 };
 
 // A function of each file that has cells: a program runs those of the files that it is linked from.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +35,13 @@ inline std::string file_name_of(std::string_view policy) {
   return name;
 }
 
+// Policies whose threads spin before they sleep, and the rwsems: every end of a spin is a choice, and so is each
+// time-out of a hand-off. Their cells are dear: the explorer stops them early.
+constexpr bool is_dear(std::string_view policy) { return policy.starts_with("rwsem") || policy.starts_with("mutex"); }
+constexpr std::uint64_t max_schedules_of(std::string_view policy) {
+  return is_dear(policy) ? 5'000 : kExhaustiveSchedules;
+}
+
 // Adds cells of one policy. S is built from the arguments that follow its witnesses.
 template <class Lock>
 class CellAdder {
@@ -41,18 +49,11 @@ class CellAdder {
   explicit CellAdder(std::vector<Cell>& cells) : cells_(cells) {}
   template <class S, class... Arguments>
   void add(const std::string& name, std::vector<std::string> witnesses, Arguments... arguments) {
-    Cell cell{file_name_of(Lock::kTraits.name), name, [=] { return std::make_unique<S>(arguments...); },
-              std::move(witnesses)};
-    if (kSpinsOnOwner) cell.fewer_preemptions = 1;
-    cells_.push_back(std::move(cell));
+    cells_.push_back({file_name_of(Lock::kTraits.name), name, [=] { return std::make_unique<S>(arguments...); },
+                      std::move(witnesses), 0, max_schedules_of(Lock::kTraits.name)});
   }
 
  private:
-  // Where the schedule also decides who has a core, there are ten times as many schedules.
-  static constexpr bool kSpinsOnOwner =
-      Lock::kTraits.kind == Kind::kOptimistic ||
-      (Lock::kTraits.kind == Kind::kSharedSleeping && Lock::kTraits.name != "rwsem-3.12");
-
   std::vector<Cell>& cells_;
 };
 
@@ -79,16 +80,10 @@ void add_exclusive_cells(std::vector<Cell>& cells, const CellSizes& sizes) {
     to.template add<NodeDiesAfterUnlock<W, Lock>>(with_threads("node_dies_after_unlock", size), {}, writers,
                                                   size.rounds);
   }
-  if constexpr (Lock::kTraits.name == "qspinlock") {
-    to.template add<PendingThenQueue<W, Lock>>(
-        "pending_then_queue", {"all by the fast path", "one by the pending bit, one by the queue", "two in the queue"},
-        ScenarioSize{4, sizes.three.rounds});
-  }
 }
 
 // What a writer that waits has to suffer, by the name of the policy: how many readers that were barred may still pass
-// it.
-// None: no promise. One of rwsem-3.12: a writer bars readers a moment before it stands in the queue.
+// it. None: no promise. One of rwsem-3.12: a writer bars readers a moment before it stands in the queue.
 constexpr std::optional<int> most_passes_of(std::string_view policy) {
   if (policy == "qrwlock" || policy == "qrwlock-waiting-bit" || policy == "qrwlock-2013-fair-readers") return 0;
   if (policy == "rwsem-3.12") return 1;

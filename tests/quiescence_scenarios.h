@@ -5,6 +5,8 @@
 // nothing. Method: as scenarios.h; the policy and the storage of the lock are Plain, so a thread inside is also a race.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -88,9 +90,9 @@ class SwapUnderLoad : public Scenario {
 template <Host W>
 void add_quiescence_cells(std::vector<Cell>& cells, int rounds) {
   const auto add = [&](const std::string& name, typename SwapUnderLoad<W>::Plan plan,
-                       std::vector<std::string> witnesses) {
-    cells.push_back(
-        {"quiescence", name, [plan] { return std::make_unique<SwapUnderLoad<W>>(plan); }, std::move(witnesses)});
+                       std::vector<std::string> witnesses, std::uint64_t max_schedules = kExhaustiveSchedules) {
+    cells.push_back({"quiescence", name, [plan] { return std::make_unique<SwapUnderLoad<W>>(plan); },
+                     std::move(witnesses), 0, max_schedules});
   };
   const auto forever = [] { return kNever; };
   const auto names = traits_of(WorldPolicies<W>{});
@@ -100,7 +102,8 @@ void add_quiescence_cells(std::vector<Cell>& cells, int rounds) {
     std::vector<std::string> witnesses = {"a swap that was made"};
     if (!names[from].needs_core_per_thread) witnesses.push_back("a swap that waited for a sleeper");
     const bool shared = name_of(names[from].kind).starts_with("shared");
-    add(pair, {1, 2, rounds, from, to, forever, shared ? 1 : 0}, std::move(witnesses));
+    add(pair, {1, 2, rounds, from, to, forever, shared ? 1 : 0}, std::move(witnesses),
+        std::min(max_schedules_of(names[from].name), max_schedules_of(names[to].name)));
   }
   add("two_swappers", {2, 1, rounds, 0, 4, forever}, {"a swap that was made"});
   const auto soon = [] { return W::deadline_in(20'000); };

@@ -15,6 +15,8 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "sim/explorer.h"
 #include "tests/cell.h"
@@ -84,8 +86,41 @@ int replay(const Options& options, const Cell& cell) {
   return 0;
 }
 
-Exploration run_pass(const Options& options, const Cell& cell, const ExploreOptions& limits) {
-  Exploration result = Explorer().explore(cell.make, limits);
+// What the cell must have seen and has not.
+std::vector<std::string> unseen(const Cell& cell, const std::vector<std::string>& witnesses) {
+  std::vector<std::string> missing;
+  for (const std::string& witness : cell.witnesses) {
+    if (std::find(witnesses.begin(), witnesses.end(), witness) == witnesses.end()) missing.push_back(witness);
+  }
+  return missing;
+}
+
+// A cell that is to be stopped early is explored with one preemption, with two, ...: what is left out then needs the
+// most. Stopped before it has seen what it must, it gets four times as many schedules. `limits` become those of the
+// result. A bound beyond the usual allows ten times as many.
+Exploration explore_within(const Options& options, const Cell& cell, ExploreOptions& limits) {
+  if (cell.max_schedules >= kExhaustiveSchedules) return Explorer().explore(cell.make, limits);
+  if (options.bound > kUsualBound) limits.max_schedules *= 10;
+  const int last = limits.preemption_bound;
+  limits.preemption_bound = std::min(1, last);
+  std::vector<std::string> witnesses;
+  for (;;) {
+    Exploration result = Explorer().explore(cell.make, limits);
+    witnesses.insert(witnesses.end(), result.witnesses.begin(), result.witnesses.end());
+    if (!result.defect && result.exhausted && limits.preemption_bound < last) {
+      ++limits.preemption_bound;
+    } else if (!result.defect && !result.exhausted && limits.max_schedules < kExhaustiveSchedules &&
+               limits.delayed_stores == 0 && !unseen(cell, witnesses).empty()) {
+      limits.max_schedules *= 4;
+    } else {
+      result.witnesses = std::move(witnesses);
+      return result;
+    }
+  }
+}
+
+Exploration run_pass(const Options& options, const Cell& cell, ExploreOptions limits) {
+  Exploration result = explore_within(options, cell, limits);
   const std::string line =
       fmt::format("{:<28} {:<14} {:<22} {:<6} bound {} {:>7} schedules, {:>9} steps: {}\n",
                   options.program.substr(options.program.rfind('/') + 1), cell.policy, cell.scenario,
@@ -105,8 +140,7 @@ int explore(const Options& options, const Cell& cell) {
     const ExploreOptions limits = limits_of(options, cell, 0);
     const Exploration result = run_pass(options, cell, limits);
     if (result.defect) return report(options, cell, limits, result);
-    for (const std::string& witness : cell.witnesses) {
-      if (std::find(result.witnesses.begin(), result.witnesses.end(), witness) != result.witnesses.end()) continue;
+    for (const std::string& witness : unseen(cell, result.witnesses)) {
       std::printf("never seen in any schedule: %s\n", witness.c_str());
       missing = 1;
     }
