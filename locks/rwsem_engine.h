@@ -11,8 +11,8 @@
 //   waker:   a reader at the head: grant the lock to all readers in the queue, past writers; a writer: policy
 //
 // Readers are granted in groups, so they and the writers take turns; a reader that arrives passes sleeping writers
-// while readers come and go one at a time. A waiter that has waited for 4 ms asks for a hand-off, which ends both that and
-// the stealing of spinners: so nobody starves.
+// while readers come and go one at a time. A waiter that has waited for 4 ms asks for a hand-off, which ends both that
+// and the stealing of spinners: so nobody starves.
 //
 // Origin: Linux 6.3-rc, kernel/locking/rwsem.c at b613c7f31476, without real-time tasks and downgrade. Changed: whether
 // a waiter set the hand-off is read under wait_lock; a reader that meets the guard queues, where the kernel's keeps its
