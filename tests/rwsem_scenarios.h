@@ -154,7 +154,7 @@ class HandoffForWriter : public RwsemScenario<W, Lock> {
 
 // A reader waits behind a holder. Between the holder's release and its walk of the queue a second writer steals the
 // lock, and lets the walk go by: that meets a writer, and may set hand-off for the reader. Then the first holder comes
-// back.
+// back. Without `meets_the_walk` the second writer goes on at once, and nobody comes back.
 template <Host W, class Lock>
 class HandoffForReader : public RwsemScenario<W, Lock> {
  public:
