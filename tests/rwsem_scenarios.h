@@ -153,11 +153,12 @@ class HandoffForWriter : public RwsemScenario<W, Lock> {
 };
 
 // A reader waits behind a holder. Between the holder's release and its walk of the queue a second writer steals the
-// lock, and lets the walk go by: that meets a writer, and may set hand-off for the reader. Then the first holder comes back.
+// lock, and lets the walk go by: that meets a writer, and may set hand-off for the reader. Then the first holder comes
+// back. Without `meets_the_walk` the second writer goes on at once, and nobody comes back.
 template <Host W, class Lock>
 class HandoffForReader : public RwsemScenario<W, Lock> {
  public:
-  HandoffForReader() = default;
+  explicit HandoffForReader(bool meets_the_walk) : meets_the_walk_(meets_the_walk) {}
   int threads() const override { return 3; }
   void run(int thread) override CONVOY_NO_TSA {
     if (thread == 0) {
@@ -173,7 +174,7 @@ class HandoffForReader : public RwsemScenario<W, Lock> {
       await(reader_comes_);
       this->lock_.lock();
       this->write();
-      if (served_.load(relaxed) == 0) await(first_is_out_);
+      if (meets_the_walk_ && served_.load(relaxed) == 0) await(first_is_out_);
       this->lock_.unlock();
     }
   }
@@ -187,6 +188,7 @@ class HandoffForReader : public RwsemScenario<W, Lock> {
     this->write();
     this->lock_.unlock();
     first_is_out_.store(1, relaxed);
+    if (!meets_the_walk_) return;
     const bool stands = this->total(Event::kRwsemRlockHandoff) > 0;
     this->lock_.lock();
     W::require(!stands || served_.load(relaxed) != 0, "nobody overtakes the reader for whom hand-off is set");
@@ -198,6 +200,7 @@ class HandoffForReader : public RwsemScenario<W, Lock> {
     W::await(flag, relaxed, [](std::uint32_t set) { return set != 0; });
   }
 
+  bool meets_the_walk_;
   Atomic<W, std::uint32_t> first_is_in_{0};
   Atomic<W, std::uint32_t> reader_comes_{0};
   Atomic<W, std::uint32_t> first_is_out_{0};
@@ -271,12 +274,14 @@ void add_rwsem_cells_of(std::vector<Cell>& cells, const std::string& policy, con
   add(type_identity<Mix>{}, "writer_leaves_readers", fewer, {"a writer left"}, Roles{'r', 'W', 'r'}, 1);
   add(type_identity<Mix>{}, "writer_leaves_writer", fewer, {"a writer left"}, Roles{'r', 'W', 'w'}, 1);
   add(type_identity<Mix>{}, "both_leave", fewer, {"a writer left", "a reader left"}, Roles{'w', 'W', 'R'}, 1);
+  add(type_identity<HandoffForReader<W, Lock>>{}, "stolen_from_reader", fewer, {"a reader was granted the lock"},
+      false);
   if constexpr (kSpins) {
     std::vector<std::string> kept = {"a hand-off for a writer", "hand-off kept the other out"};
     if (Lock::kTraits.name != "rwsem") kept.push_back("a transfer after a hand-off");
     add(type_identity<HandoffForWriter<W, Lock>>{}, "handoff_for_writer", 0, kept, sizes.thefts);
     add(type_identity<HandoffForReader<W, Lock>>{}, "handoff_for_reader", 2,
-        {"a hand-off for a reader", "hand-off kept the other out"});
+        {"a hand-off for a reader", "hand-off kept the other out"}, true);
     using Narrow = CountOverflows<W, NarrowLock>;
     add(type_identity<Narrow>{}, "count_overflows", 0, {"the count was full", "a reader was granted the lock"},
         Roles{'r'});
