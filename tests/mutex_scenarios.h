@@ -78,6 +78,8 @@ void add_mutex_cells_of(std::vector<Cell>& cells, const std::string& policy, int
     if (policy == "mutex" && times > 1) witnesses.push_back("a hand-off");
     cells.push_back(
         {policy, name, [=] { return std::make_unique<MutexMix<W, Lock>>(roles, times); }, std::move(witnesses)});
+    if (times == 1)
+      cells.back().max_schedules = 20'000;  // three threads: some 50,000 schedules within three preemptions
   };
   const std::vector<std::string> both = {"a spinner got the lock", "a waiter got the lock"};
   add("two_in_every_way", both, "ll", rounds);
