@@ -16,7 +16,9 @@
 #include "locks/mutex_3_12.h"
 #include "sim/scenario.h"
 #include "tests/cell.h"
+#include "tests/deadline_scenarios.h"
 #include "tests/mutex_claims.h"
+#include "tests/sleepers_world.h"
 
 namespace convoy {
 
@@ -78,6 +80,8 @@ void add_mutex_cells_of(std::vector<Cell>& cells, const std::string& policy, int
     if (policy == "mutex" && times > 1) witnesses.push_back("a hand-off");
     cells.push_back(
         {policy, name, [=] { return std::make_unique<MutexMix<W, Lock>>(roles, times); }, std::move(witnesses)});
+    if (times == 1)
+      cells.back().max_schedules = 20'000;  // three threads: some 50,000 schedules within three preemptions
   };
   const std::vector<std::string> both = {"a spinner got the lock", "a waiter got the lock"};
   add("two_in_every_way", both, "ll", rounds);
@@ -87,10 +91,21 @@ void add_mutex_cells_of(std::vector<Cell>& cells, const std::string& policy, int
   add("two_of_three_leave", {"a waiter left"}, "ldd", 1);
 }
 
+// The first of two sleepers leaves, perhaps just as it is woken: the second must have the lock.
+template <Host W, class Lock>
+void add_wake_passed_on(std::vector<Cell>& cells, const std::string& policy) {
+  using Queue = LeaveQueue<W, Lock>;
+  const typename Queue::Plan plan{Mode::kExclusive, {{Mode::kExclusive, true}, {Mode::kExclusive}}};
+  cells.push_back({policy, "wake_passed_on", [plan] { return std::make_unique<Queue>(plan); }, {"a waiter that left"}});
+}
+
 template <Host W>
 void add_mutex_cells(std::vector<Cell>& cells, int rounds) {
   add_mutex_cells_of<W, Mutex<W>>(cells, "mutex", rounds);
   add_mutex_cells_of<W, Mutex312<W>>(cells, "mutex_3_12", rounds);
+  using Sleepers = SleepersWorld<W>;
+  add_wake_passed_on<Sleepers, Mutex<Sleepers>>(cells, "mutex");
+  add_wake_passed_on<Sleepers, Mutex312<Sleepers>>(cells, "mutex_3_12");
 }
 
 }  // namespace convoy
