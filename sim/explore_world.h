@@ -1,15 +1,16 @@
 // explore_world.h — The world of the explorer: an atomic operation is a step, what the schedule decides is a choice.
 // SPDX-License-Identifier: MIT
 //
-// Executed with sequential consistency; what an order does not promise is found as a data race on Plain data
-// (explorer.h). A park may return spuriously once per schedule, a deadline may pass at any moment, and once passed it
-// stays passed.
+// Executed with sequential consistency, or as x86 would, with stores that are delayed; what an order does not promise
+// is found as a data race on Plain data (explorer.h). A park may return spuriously once per schedule, a deadline may
+// pass at any moment, and once passed it stays passed.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <string>
 #include <type_traits>
@@ -60,6 +61,12 @@ class ExploreWorld {
     template <StoreOrder O>
     void store(T value, O order, Loc loc = Loc::here()) {
       explorer().step();
+      if constexpr (std::is_same_v<O, SeqCst>) {
+        explorer().fence();
+      } else if (explorer().delay_store(this, bits_of(value), &Atomic::write_delayed, releases(order), loc)) {
+        if (explorer().tracing()) explorer().trace(loc, fmt::format("store {}, delayed", show(value)));
+        return;
+      }
       explorer().atomic_write(this, releases(order), loc);
       note(loc, "store", value_, value);
       value_ = value;
@@ -71,6 +78,7 @@ class ExploreWorld {
     template <AnyOrder O>
     bool compare_exchange(T& expected, T desired, O order, Loc loc = Loc::here()) {
       explorer().step();
+      explorer().fence();
       if (value_ != expected) {
         expected = read(relaxed, loc, "compare_exchange fails");
         return false;
@@ -99,11 +107,37 @@ class ExploreWorld {
 
    private:
     friend ExploreWorld;
+    static std::uint64_t bits_of(T value) {
+      static_assert(sizeof(T) <= sizeof(std::uint64_t));
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, &value, sizeof value);
+      return bits;
+    }
+    // What the thread would read.
+    T seen_by(int thread) const {
+      const std::uint64_t* own = explorer().delayed_value(thread, this);
+      if (own == nullptr) return value_;
+      T value;
+      std::memcpy(&value, own, sizeof value);
+      return value;
+    }
+    static void write_delayed(const void* atomic, std::uint64_t bits, Loc loc) {
+      auto* self = const_cast<Atomic*>(static_cast<const Atomic*>(atomic));
+      T value;
+      std::memcpy(&value, &bits, sizeof value);
+      self->note(loc, "delayed store reaches the memory:", self->value_, value);
+      self->value_ = value;
+    }
     template <class O>
     T read(O order, Loc loc, const char* operation) const {
-      explorer().atomic_read(this, acquires(order), loc);
-      if (explorer().tracing()) explorer().trace(loc, fmt::format("{} {}", operation, show(value_)));
-      return value_;
+      if (explorer().delayed_value(explorer().running(), this) != nullptr) {
+        explorer().delayed_read(this, loc);
+      } else {
+        explorer().atomic_read(this, acquires(order), loc);
+      }
+      const T value = seen_by(explorer().running());
+      if (explorer().tracing()) explorer().trace(loc, fmt::format("{} {}", operation, show(value)));
+      return value;
     }
     template <class O, class F>
     T modify(O order, Loc loc, const char* operation, F f) {
@@ -112,6 +146,7 @@ class ExploreWorld {
     }
     template <class O, class F>
     T modify_now(O order, Loc loc, const char* operation, F f) {
+      explorer().fence();
       explorer().atomic_rmw(this, acquires(order), releases(order), loc);
       const T old = value_;
       value_ = f(old);
@@ -155,11 +190,13 @@ class ExploreWorld {
     SpinLock& operator=(const SpinLock&) = delete;
     void lock(Loc loc = Loc::here()) {
       explorer().step([this] { return !held_; });
+      explorer().fence();
       explorer().atomic_rmw(this, true, false, loc);
       if (explorer().tracing()) explorer().trace(loc, "spin lock taken");
       held_ = true;
     }
     void unlock(Loc loc = Loc::here()) {
+      explorer().step_to_fence();
       explorer().atomic_rmw(this, false, true, loc);
       if (explorer().tracing()) explorer().trace(loc, "spin lock released");
       held_ = false;
@@ -187,14 +224,14 @@ class ExploreWorld {
 
   template <class T, LoadOrder O, class Predicate>
   static T await(const Atomic<T>& word, O order, Predicate predicate, Loc loc = Loc::here()) {
-    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); });
+    explorer().step([&, me = explorer().running()] { return static_cast<bool>(predicate(word.seen_by(me))); });
     return word.read(order, loc, "await");
   }
 
   // A poll that fails changes nothing, so only the last one is a step.
   template <class T, AnyOrder O, class Predicate>
   static T await_exchange(Atomic<T>& word, T value, O order, Predicate predicate, Loc loc = Loc::here()) {
-    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); });
+    explorer().step([&, me = explorer().running()] { return static_cast<bool>(predicate(word.seen_by(me))); });
     return word.modify_now(order, loc, "await_exchange", [value](T) { return value; });
   }
 
@@ -206,7 +243,7 @@ class ExploreWorld {
     if (limit.polls != SpinLimit{}.polls) ends[static_cast<std::size_t>(count++)] = Spin::kBudgetSpent;
     if (limit.owner != kNobody) ends[static_cast<std::size_t>(count++)] = Spin::kOwnerSlept;
     if (limit.optimistic) ends[static_cast<std::size_t>(count++)] = Spin::kMustYield;
-    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); },
+    explorer().step([&, me = explorer().running()] { return static_cast<bool>(predicate(word.seen_by(me))); },
                     count == 0 ? Explorer::Patience::kUntilReady : Explorer::Patience::kMayTimeOut);
     if (predicate(word.read(order, loc, "spin_for"))) return Spin::kSatisfied;
     const Spin end = ends[static_cast<std::size_t>(explorer().choose(count))];
@@ -233,6 +270,7 @@ class ExploreWorld {
   static void prepare_park(Loc loc = Loc::here()) {
     const int me = explorer().running();
     explorer().step();
+    explorer().fence();
     explorer().atomic_rmw(explorer().park_object(me), false, false, loc);
     explorer().park_permit(me) = false;
     if (explorer().tracing()) explorer().trace(loc, "prepare_park");
@@ -240,6 +278,7 @@ class ExploreWorld {
   static void park(Loc loc = Loc::here()) { sleep(Explorer::Patience::kMayWakeSpuriously, loc); }
   static bool park_until(Deadline deadline, Loc loc = Loc::here()) {
     if (deadline == kNever) return park(loc), true;
+    explorer().step_to_fence();
     if (has_passed(deadline, loc)) {
       explorer().park_permit(explorer().running()) = true;
       return false;
@@ -251,6 +290,7 @@ class ExploreWorld {
   static bool unpark(Thread thread, Loc loc = Loc::here()) {
     const int target = static_cast<int>(thread.index);
     explorer().step();
+    explorer().fence();
     explorer().atomic_rmw(explorer().park_object(target), false, false, loc);
     const bool was_awake = std::exchange(explorer().park_permit(target), true);
     if (explorer().tracing())
@@ -319,6 +359,7 @@ class ExploreWorld {
   // The park word says running (permit) or not: it is running after every return, as after the kernel's schedule().
   static Explorer::Wake sleep(Explorer::Patience patience, Loc loc) {
     const int me = explorer().running();
+    explorer().step_to_fence();
     explorer().atomic_rmw(explorer().park_object(me), false, false, loc);  // from here on is_running() says no
     explorer().asleep(me) = true;
     const auto wake = explorer().step([me] { return explorer().park_permit(me); }, patience);

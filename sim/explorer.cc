@@ -123,6 +123,9 @@ void Explorer::execute(const ScenarioFactory& make) {
   depth_ = 0;
   preemptions_ = 0;
   spurious_left_ = options_.spurious_wakes;
+  delayed_left_ = options_.delayed_stores;
+  delayed_now_ = 0;
+  memory_ = {};
   steps_ = 0;
   signature_ = 0;
   pruned_ = false;
@@ -142,6 +145,7 @@ void Explorer::execute(const ScenarioFactory& make) {
     thread.synchronisation = {};
     thread.objects_made = 0;
     thread.spares = {};
+    thread.delayed.clear();
     constructed(&thread.permit);
   }
   {
@@ -167,6 +171,7 @@ void Explorer::thread_body(void* argument) {
     for (;;) explorer->finish_fiber_.yield();
   }
   explorer->scenario_->run(thread);
+  explorer->step_to_fence();
   ExploredThread& self = explorer->threads_[static_cast<std::size_t>(thread)];
   self.done = true;
   for (;;) self.fiber.yield();
@@ -214,74 +219,85 @@ Explorer::Wake Explorer::wait_for_turn(bool (*ready)(void*), void* argument, Pat
   return self.wake;
 }
 
-// All ways to go on: the running thread first, if it can; then the others; then time-outs and spurious wakes. Returns
-// whether the running thread can go on; a count of 0 means that nobody can.
-bool Explorer::collect_candidates(std::array<Candidate, kMaxExploredThreads + 1>& candidates, int& count) {
+// All ways to go on: the running thread first, if it can, then delayed stores that reach the memory; then the other
+// threads; then time-outs and spurious wakes.
+Explorer::Candidates Explorer::collect_candidates() {
   const auto can_go_on = [this](int i) {
     ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
     return !thread.done && thread.ready(thread.ready_argument);
   };
-  count = 0;
-  const bool here = running_ >= 0 && can_go_on(running_);
-  if (here) candidates[static_cast<std::size_t>(count++)] = {static_cast<std::int8_t>(running_), Wake::kReady};
+  Candidates candidates;
+  candidates.here = running_ >= 0 && can_go_on(running_);
+  if (candidates.here) candidates.add(running_, Wake::kReady);
+  for (int i = 0; delayed_now_ > 0 && i < thread_count_; ++i) {
+    if (!threads_[static_cast<std::size_t>(i)].delayed.empty()) candidates.add(i, Wake::kReady, true);
+  }
+  candidates.without_preemption = candidates.count;
   bool time_outs = false;
-  std::array<Candidate, kMaxExploredThreads> late;
-  int late_count = 0;
+  std::array<std::pair<int, Wake>, kMaxExploredThreads> late;
+  std::size_t late_count = 0;
   for (int i = 0; i < thread_count_; ++i) {
-    if (here && i == running_) continue;
+    if (candidates.here && i == running_) continue;
     const ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
     if (thread.done) continue;
     if (can_go_on(i)) {
-      candidates[static_cast<std::size_t>(count++)] = {static_cast<std::int8_t>(i), Wake::kReady};
+      candidates.add(i, Wake::kReady);
     } else if (thread.patience == Patience::kMayTimeOut) {
       time_outs = true;
-      late[static_cast<std::size_t>(late_count++)] = {static_cast<std::int8_t>(i), Wake::kTimeout};
+      late[late_count++] = {i, Wake::kTimeout};
     } else if (thread.patience == Patience::kMayWakeSpuriously && spurious_left_ > 0) {
-      late[static_cast<std::size_t>(late_count++)] = {static_cast<std::int8_t>(i), Wake::kSpurious};
+      late[late_count++] = {i, Wake::kSpurious};
     }
   }
-  if (count == 0 && !time_outs) return false;  // a spurious wake may come, but nothing may depend on it
-  for (int i = 0; i < late_count; ++i)
-    candidates[static_cast<std::size_t>(count++)] = late[static_cast<std::size_t>(i)];
-  return here;
+  // A spurious wake may come, but nothing may depend on it.
+  if (candidates.count == 0 && !time_outs) return candidates;
+  for (std::size_t i = 0; i < late_count; ++i) candidates.add(late[i].first, late[i].second);
+  return candidates;
 }
 
-// Chooses who goes on and makes it the running thread. False when all have ended.
+// Chooses who goes on and makes it the running thread; delayed stores may reach the memory before. False when all have
+// ended, or the execution is.
 bool Explorer::pick() {
-  std::array<Candidate, kMaxExploredThreads + 1> candidates;
-  int count = 0;
-  const bool here = collect_candidates(candidates, count);
-  if (count == 0) {
-    const bool all_done =
-        std::all_of(threads_.begin(), threads_.begin() + thread_count_, [](auto& t) { return t.done; });
-    if (all_done) return false;
-    std::string who;
-    for (int i = 0; i < thread_count_; ++i) {
-      if (!threads_[static_cast<std::size_t>(i)].done) who += fmt::format("{}thread {}", who.empty() ? "" : ", ", i);
+  for (;;) {
+    Candidates candidates = collect_candidates();
+    if (candidates.count == 0) return nobody_can_go_on();
+    if (candidates.here && preemptions_ >= options_.preemption_bound) candidates.count = candidates.without_preemption;
+    if (candidates.count > 1 && known_state()) {
+      pruned_ = true;
+      abandoned_ = true;
+      return false;
     }
-    defect_ = Defect{"deadlock", fmt::format("{} wait{} for ever", who, who.find(',') == std::string::npos ? "s" : ""),
-                     "", ""};
-    abandoned_ = true;
-    return false;
+    const Candidate chosen = candidates.all[static_cast<std::size_t>(take(candidates.count))];
+    if (chosen.drains) {
+      drain(chosen.thread);
+      continue;
+    }
+    if (candidates.here && chosen.thread != running_) ++preemptions_;
+    running_ = chosen.thread;
+    me().wake = chosen.wake;
+    return true;
   }
-  if (here && preemptions_ >= options_.preemption_bound) count = 1;
-  if (count > 1 && known_state()) {
-    pruned_ = true;
-    abandoned_ = true;
-    return false;
+}
+
+// All have ended, or it is a deadlock.
+bool Explorer::nobody_can_go_on() {
+  std::string who;
+  int count = 0;
+  for (int i = 0; i < thread_count_; ++i) {
+    if (threads_[static_cast<std::size_t>(i)].done) continue;
+    who += fmt::format("{}thread {}", count++ == 0 ? "" : ", ", i);
   }
-  const Candidate chosen = candidates[static_cast<std::size_t>(take(count))];
-  if (here && chosen.thread != running_) ++preemptions_;
-  running_ = chosen.thread;
-  me().wake = chosen.wake;
-  return true;
+  if (count == 0) return false;
+  defect_ = Defect{"deadlock", fmt::format("{} wait{} for ever", who, count == 1 ? "s" : ""), "", ""};
+  abandoned_ = true;
+  return false;
 }
 
 // At a new node: whether an equivalent prefix with no more preemptions led here before.
 bool Explorer::known_state() {
   if (!options_.cache || depth_ < path_.size()) return false;
-  const std::uint64_t key = signature_ ^ mix(static_cast<std::uint64_t>(running_ + 2)) ^
-                            mix(static_cast<std::uint64_t>(spurious_left_) << 32);
+  const auto left = static_cast<std::uint64_t>(spurious_left_) << 32 | static_cast<std::uint64_t>(delayed_left_) << 16;
+  const std::uint64_t key = signature_ ^ mix(left | static_cast<std::uint64_t>(running_ + 2));
   const auto [found, fresh] = seen_.try_emplace(key, static_cast<std::uint8_t>(preemptions_));
   if (fresh) return false;
   if (found->second <= preemptions_) return true;

@@ -10,10 +10,15 @@
 // clocks lead to the same state, so the second is abandoned if it has not spent fewer preemptions. Sound under a
 // preemption bound, as sleep sets are not.
 //
+// Delayed stores (x86-TSO; Owens, Sarkar and Sewell, TPHOLs 2009): with `delayed_stores`, a store may stay in a FIFO of
+// its thread, where only its own loads see it, and reach the memory at any later moment: at the latest when the thread
+// does what is a fence on x86 (a read-modify-write, a seq_cst store, parking, waking, a SpinLock) or ends. Up to that
+// many stores a schedule are delayed by choice; a store behind a delayed one waits behind it.
+//
 // Found: deadlock (a lost wake-up is one), a claim of the scenario or a panic of the lock that fails, a data race on
 // Plain data (two clocks a thread: *dependence* for the pruning, *synchronisation* for races), use of an object after
-// its end, and no end within `max_steps`. Not found: what only a weaker memory order than sequential consistency lets
-// happen, races apart.
+// its end, and no end within `max_steps`. Not found: what only a weaker memory order than x86-TSO lets happen, races
+// apart.
 #pragma once
 
 #include <array>
@@ -45,6 +50,7 @@ struct ExploreOptions {
   bool cache = true;
   std::uint64_t max_schedules = 2'000'000;
   int spurious_wakes = 1;  // per schedule
+  int delayed_stores = 0;  // per schedule; 0 is sequential consistency
   int max_steps = 5'000;
 };
 
@@ -106,6 +112,29 @@ class Explorer {
   void atomic_read(const void* object, bool acquire, Loc loc);
   void atomic_write(const void* object, bool release, Loc loc);
   void atomic_rmw(const void* object, bool acquire, bool release, Loc loc);
+
+  // A store that its thread has issued and nobody else sees yet. Its clocks are those of the moment of issue.
+  struct DelayedStore {
+    const void* object;
+    std::uint64_t value;
+    void (*write)(const void* object, std::uint64_t value, Loc loc);
+    bool release;
+    Loc loc;
+    Clock dependence;
+    Clock synchronisation;
+  };
+  // Whether the running thread's store is delayed: behind another delayed one always, otherwise by choice. If so,
+  // write() is called when it reaches the memory.
+  bool delay_store(const void* object, std::uint64_t value, decltype(DelayedStore::write) write, bool release, Loc loc);
+  // All delayed stores of the running thread reach the memory: after a step; or by a step of their own, if there are
+  // any.
+  void fence();
+  void step_to_fence();
+  // The value of the thread's last delayed store to the object; null if there is none.
+  const std::uint64_t* delayed_value(int thread, const void* object) const;
+  // A load that was answered by delayed_value().
+  void delayed_read(const void* object, Loc loc);
+
   std::uint64_t ordinal(const void* object);
 
   // The running thread's spare nodes. Memory of a node is kept until the execution ends.
@@ -166,6 +195,7 @@ class Explorer {
     Clock synchronisation;
     std::uint32_t objects_made = 0;
     SpareNodes spares;
+    std::vector<DelayedStore> delayed;  // the oldest first
   };
   struct Choice {
     std::uint8_t taken;
@@ -182,6 +212,16 @@ class Explorer {
   struct Candidate {
     std::int8_t thread;
     Wake wake;
+    bool drains;  // not the thread goes on, but its oldest delayed store reaches the memory
+  };
+  struct Candidates {
+    std::array<Candidate, 2 * kMaxExploredThreads> all;
+    int count = 0;
+    int without_preemption = 0;  // the first ones, when the running thread can go on
+    bool here = false;           // whether it can
+    void add(int thread, Wake wake, bool drains = false) {
+      all[static_cast<std::size_t>(count++)] = {static_cast<std::int8_t>(thread), wake, drains};
+    }
   };
 
   Wake wait_for_turn(bool (*ready)(void*), void* argument, Patience patience);
@@ -189,10 +229,16 @@ class Explorer {
   void run_threads();
   bool next_path();
   bool pick();
-  bool collect_candidates(std::array<Candidate, kMaxExploredThreads + 1>& candidates, int& count);
+  Candidates collect_candidates();
+  bool nobody_can_go_on();
   bool known_state();
   int take(int n);
-  void sign(const ExploredThread& thread, std::uint64_t object, std::uint64_t kind);
+  void drain(int thread);
+  void write_own_delayed(const void* object);
+  void sign(const Clock& clock, int thread, std::uint64_t object, std::uint64_t kind);
+  void sign(const ExploredThread& thread, std::uint64_t object, std::uint64_t kind) {
+    sign(thread.dependence, running_, object, kind);
+  }
   ObjectRecord& object_at(const void* address, Loc loc);
   void begin_event(ExploredThread& thread);
   void check_constructed(const ObjectRecord& object, const ExploredThread& thread, Loc loc);
@@ -220,6 +266,9 @@ class Explorer {
   std::size_t depth_ = 0;
   int preemptions_ = 0;
   int spurious_left_ = 0;
+  int delayed_left_ = 0;  // how many stores may still be delayed by choice
+  int delayed_now_ = 0;   // in all buffers
+  Clock memory_;          // of the last delayed store that reached the memory
   int steps_ = 0;
   std::uint64_t signature_ = 0;
   std::unordered_map<std::uint64_t, std::uint8_t> seen_;

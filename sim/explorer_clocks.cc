@@ -13,7 +13,7 @@
 namespace convoy {
 namespace {
 
-constexpr std::uint64_t kRead = 1, kWrite = 2, kReadModifyWrite = 3;
+constexpr std::uint64_t kDrain = 0, kRead = 1, kWrite = 2, kReadModifyWrite = 3, kDelayedStore = 7;
 constexpr Loc kNowhere{"", 0};
 
 constexpr std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64
@@ -29,10 +29,10 @@ std::string place(Loc loc) { return loc.line == 0 ? "plain data" : fmt::format("
 }  // namespace
 
 // A sum over events, so that their order does not matter, only their clocks.
-void Explorer::sign(const ExploredThread& thread, std::uint64_t object, std::uint64_t kind) {
-  std::uint64_t hash = mix(object * 8 + kind);
-  for (const std::uint32_t time : thread.dependence.at) hash = mix(hash ^ time) + 0x9E3779B97F4A7C15;
-  signature_ += mix(hash ^ static_cast<std::uint64_t>(running_));
+void Explorer::sign(const Clock& clock, int thread, std::uint64_t object, std::uint64_t kind) {
+  std::uint64_t hash = mix(object * 8 + kind) ^ static_cast<std::uint64_t>(clock.memory) << 32;
+  for (const std::uint32_t time : clock.at) hash = mix(hash ^ time) + 0x9E3779B97F4A7C15;
+  signature_ += mix(hash ^ static_cast<std::uint64_t>(thread));
 }
 
 void Explorer::begin_event(ExploredThread& thread) {
@@ -66,6 +66,7 @@ void Explorer::constructed(const void* address) {
 
 void Explorer::destroyed(const void* address) {
   if (!scheduling_) return;
+  write_own_delayed(address);
   plain_write(address);
   objects_.find(address)->alive = false;
 }
@@ -175,6 +176,88 @@ void Explorer::atomic_rmw(const void* address, bool acquire, bool release, Loc l
   sign(thread, object.id, kReadModifyWrite);
   if (acquire) thread.synchronisation.join(object.synchronisation);
   if (release) object.synchronisation.join(thread.synchronisation);
+}
+
+bool Explorer::delay_store(const void* address, std::uint64_t value, decltype(DelayedStore::write) write, bool release,
+                           Loc loc) {
+  if (!scheduling_) return false;
+  ExploredThread& thread = me();
+  if (thread.delayed.empty()) {
+    if (delayed_left_ == 0 || take(2) == 0) return false;
+    --delayed_left_;
+  }
+  ObjectRecord& object = object_at(address, loc);
+  begin_event(thread);
+  check_constructed(object, thread, loc);
+  // Whoever ends the object must have synchronised with a later operation of this thread, which comes after the drain.
+  object.accesses.at[static_cast<std::size_t>(running_)] =
+      thread.synchronisation.at[static_cast<std::size_t>(running_)];
+  sign(thread, object.id, kDelayedStore);
+  thread.delayed.push_back({address, value, write, release, loc, thread.dependence, thread.synchronisation});
+  ++delayed_now_;
+  return true;
+}
+
+// The thread's oldest delayed store reaches the memory: an event of the memory, not of the thread, which does not see
+// when it happens. All drains are in one order.
+void Explorer::drain(int index) {
+  ExploredThread& thread = threads_[static_cast<std::size_t>(index)];
+  const DelayedStore store = thread.delayed.front();
+  thread.delayed.erase(thread.delayed.begin());
+  --delayed_now_;
+  ObjectRecord& object = *objects_.find(store.object);
+  memory_.join(store.dependence);
+  memory_.join(object.dependence_write);
+  memory_.join(object.dependence_read);
+  ++memory_.memory;
+  object.dependence_write = memory_;
+  object.dependence_read = {};
+  object.synchronisation = store.release ? store.synchronisation : Clock{};
+  sign(memory_, index, object.id, kDrain);
+  const int turn = std::exchange(running_, index);
+  store.write(store.object, store.value, store.loc);
+  running_ = turn;
+}
+
+void Explorer::fence() {
+  if (!scheduling_) return;
+  while (!me().delayed.empty()) drain(running_);
+}
+
+void Explorer::step_to_fence() {
+  if (!scheduling_ || me().delayed.empty()) return;
+  step();
+  fence();
+}
+
+const std::uint64_t* Explorer::delayed_value(int index, const void* object) const {
+  if (delayed_now_ == 0) return nullptr;
+  const ExploredThread& thread = threads_[static_cast<std::size_t>(index)];
+  for (auto store = thread.delayed.rbegin(); store != thread.delayed.rend(); ++store) {
+    if (store->object == object) return &store->value;
+  }
+  return nullptr;
+}
+
+void Explorer::delayed_read(const void* address, Loc loc) {
+  ObjectRecord& object = object_at(address, loc);
+  ExploredThread& thread = me();
+  begin_event(thread);
+  sign(thread, object.id, kRead);
+}
+
+// An object ends while stores to it by its own thread are delayed: they are part of its end, and nobody saw them apart.
+void Explorer::write_own_delayed(const void* address) {
+  auto& delayed = me().delayed;
+  for (auto store = delayed.begin(); store != delayed.end();) {
+    if (store->object != address) {
+      ++store;
+      continue;
+    }
+    store->write(address, store->value, store->loc);
+    store = delayed.erase(store);
+    --delayed_now_;
+  }
 }
 
 std::uint64_t Explorer::ordinal(const void* address) {

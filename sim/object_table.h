@@ -13,11 +13,13 @@ namespace convoy {
 
 inline constexpr int kMaxExploredThreads = 4;
 
-// A vector clock.
+// A vector clock: a component a thread, and one for the memory, whose events are the delayed stores that reach it.
 struct Clock {
   std::array<std::uint32_t, kMaxExploredThreads> at{};
+  std::uint32_t memory = 0;
   void join(const Clock& other) {
     for (std::size_t i = 0; i < at.size(); ++i) at[i] = at[i] < other.at[i] ? other.at[i] : at[i];
+    memory = memory < other.memory ? other.memory : memory;
   }
 };
 

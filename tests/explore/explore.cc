@@ -1,15 +1,19 @@
 // explore.cc — Runs one cell (policy, scenario) under every schedule up to a bound, or replays one schedule.
 // SPDX-License-Identifier: MIT
 //
-// usage: explore --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO [--bound=N] [--schedule=S]
+// usage: explore --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO [OPTION...]
+//   --bound=N             preemptions; CONVOY_DEPTH, else 3
+//   --delayed-stores=N    this pass alone: 0 sequential consistency, 1 x86-TSO with one delayed store; without it both,
+//                         the second with one preemption less
+//   --schedule=S          replays one schedule of the pass
 //
 // Exit status: 0 no defect, 1 a defect (its ladder and replay line are printed), 2 usage.
-// CONVOY_DEPTH sets the preemption bound, 3 without it.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 #include <string>
 
 #include "sim/explorer.h"
@@ -27,19 +31,21 @@ struct Options {
   std::string schedule;
   std::string program;  // as the replay line names it
   int bound = kUsualBound;
+  std::optional<int> delayed_stores;  // both passes without it
 };
 
 // -1 for what is no number.
-int read_bound(const char* text) {
+int read_number(const char* text) {
   char* end = nullptr;
-  const long bound = std::strtol(text, &end, 10);
-  return end == text || *end != '\0' || bound > 100 ? -1 : static_cast<int>(bound);
+  const long number = std::strtol(text, &end, 10);
+  return end == text || *end != '\0' || number > 100 ? -1 : static_cast<int>(number);
 }
 
-int report(const Options& options, const Cell& cell, const Exploration& result) {
-  std::printf("%s\n%s: %s\nreplay: %s %s %s --schedule=%s\n", result.defect->ladder.c_str(),
+int report(const Options& options, const Cell& cell, const ExploreOptions& limits, const Exploration& result) {
+  const std::string pass = limits.delayed_stores == 0 ? "" : fmt::format(" --delayed-stores={}", limits.delayed_stores);
+  std::printf("%s\n%s: %s\nreplay: %s %s %s%s --schedule=%s\n", result.defect->ladder.c_str(),
               result.defect->kind.c_str(), result.defect->text.c_str(), options.program.c_str(), cell.policy.c_str(),
-              cell.scenario.c_str(), result.defect->schedule.c_str());
+              cell.scenario.c_str(), pass.c_str(), result.defect->schedule.c_str());
   return 1;
 }
 
@@ -53,38 +59,56 @@ void note_in_table(const std::string& line) {
   }
 }
 
-int explore(const Options& options, const Cell& cell) {
-  Explorer explorer;
+int replay(const Options& options, const Cell& cell) {
   ExploreOptions limits;
-  // What must be seen needs up to three preemptions, whatever is asked for.
-  limits.preemption_bound = cell.witnesses.empty() ? options.bound : std::max(options.bound, kUsualBound);
-  if (options.replay) {
-    const Exploration result = explorer.replay(cell.make, limits, options.schedule);
-    if (result.defect) return report(options, cell, result);
-    if (!result.exhausted) {
-      std::fprintf(stderr,
-                   "explore: this schedule is of another cell or source: it asks for choices that there are not\n");
-      return 2;
-    }
-    std::printf("%s %s: this schedule shows no defect (%llu steps)\n", cell.policy.c_str(), cell.scenario.c_str(),
-                static_cast<unsigned long long>(result.steps));
-    return 0;
+  limits.delayed_stores = options.delayed_stores.value_or(0);
+  const Exploration result = Explorer().replay(cell.make, limits, options.schedule);
+  if (result.defect) return report(options, cell, limits, result);
+  if (!result.exhausted) {
+    std::fprintf(stderr,
+                 "explore: this schedule is of another cell, pass or source: it asks for choices that there are not\n");
+    return 2;
   }
-  const Exploration result = explorer.explore(cell.make, limits);
-  const std::string line = fmt::format("{:<26} {:<8} {:<21} bound {} {:>7} schedules, {:>8} steps: {}\n",
-                                       options.program.substr(options.program.rfind('/') + 1), cell.policy,
-                                       cell.scenario, limits.preemption_bound, result.schedules, result.steps,
-                                       result.defect      ? "defect, " + result.defect->kind
-                                       : result.exhausted ? "exhausted"
-                                                          : fmt::format("stopped at {}", result.schedules));
+  std::printf("%s %s: this schedule shows no defect (%llu steps)\n", cell.policy.c_str(), cell.scenario.c_str(),
+              static_cast<unsigned long long>(result.steps));
+  return 0;
+}
+
+Exploration run_pass(const Options& options, const Cell& cell, const ExploreOptions& limits) {
+  Exploration result = Explorer().explore(cell.make, limits);
+  const std::string line =
+      fmt::format("{:<28} {:<14} {:<22} {:<6} bound {} {:>7} schedules, {:>9} steps: {}\n",
+                  options.program.substr(options.program.rfind('/') + 1), cell.policy, cell.scenario,
+                  limits.delayed_stores == 0 ? "SC" : "TSO", limits.preemption_bound, result.schedules, result.steps,
+                  result.defect      ? "defect, " + result.defect->kind
+                  : result.exhausted ? "exhausted"
+                                     : fmt::format("stopped at {}", result.schedules));
   std::fputs(line.c_str(), stdout);
   note_in_table(line);
-  if (result.defect) return report(options, cell, result);
+  return result;
+}
+
+int explore(const Options& options, const Cell& cell) {
+  if (options.replay) return replay(options, cell);
   int missing = 0;
-  for (const std::string& witness : cell.witnesses) {
-    if (std::find(result.witnesses.begin(), result.witnesses.end(), witness) != result.witnesses.end()) continue;
-    std::printf("never seen in any schedule: %s\n", witness.c_str());
-    missing = 1;
+  if (options.delayed_stores.value_or(0) == 0) {
+    ExploreOptions limits;
+    // What must be seen needs up to three preemptions, whatever is asked for.
+    limits.preemption_bound = cell.witnesses.empty() ? options.bound : std::max(options.bound, kUsualBound);
+    const Exploration result = run_pass(options, cell, limits);
+    if (result.defect) return report(options, cell, limits, result);
+    for (const std::string& witness : cell.witnesses) {
+      if (std::find(result.witnesses.begin(), result.witnesses.end(), witness) != result.witnesses.end()) continue;
+      std::printf("never seen in any schedule: %s\n", witness.c_str());
+      missing = 1;
+    }
+  }
+  if (options.delayed_stores.value_or(1) != 0) {
+    ExploreOptions limits;
+    limits.delayed_stores = options.delayed_stores.value_or(1);
+    limits.preemption_bound = options.delayed_stores ? options.bound : std::max(options.bound - 1, 0);
+    const Exploration result = run_pass(options, cell, limits);
+    if (result.defect) return report(options, cell, limits, result);
   }
   return missing;
 }
@@ -95,12 +119,14 @@ int main(int argc, char** argv) {
   // As from the repository's root, wherever that is.
   if (const auto build = options.program.rfind("/build/"); build != std::string::npos)
     options.program.erase(0, build + 1);
-  if (const char* depth = std::getenv("CONVOY_DEPTH"); depth != nullptr) options.bound = read_bound(depth);
+  if (const char* depth = std::getenv("CONVOY_DEPTH"); depth != nullptr) options.bound = read_number(depth);
   std::vector<std::string> names;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
     if (argument.rfind("--bound=", 0) == 0) {
-      options.bound = read_bound(argument.c_str() + 8);
+      options.bound = read_number(argument.c_str() + 8);
+    } else if (argument.rfind("--delayed-stores=", 0) == 0) {
+      options.delayed_stores = read_number(argument.c_str() + 17);
     } else if (argument.rfind("--schedule=", 0) == 0) {
       options.schedule = argument.substr(11);
       options.replay = true;
@@ -117,7 +143,11 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "explore: --bound (or CONVOY_DEPTH) must be a whole number from 0 to 100\n");
     return 2;
   }
-  return cell_program("explore", "explore", " [--bound=N] [--schedule=S]", explored_cells(), names,
+  if (options.delayed_stores.value_or(0) < 0) {
+    std::fprintf(stderr, "explore: --delayed-stores must be a whole number from 0 to 100\n");
+    return 2;
+  }
+  return cell_program("explore", "explore", " [--bound=N] [--delayed-stores=N] [--schedule=S]", explored_cells(), names,
                       [&](const Cell& cell) { return explore(options, cell); });
 }
 
