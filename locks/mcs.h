@@ -13,6 +13,8 @@
 // Life of a node: from lock() to unlock() of one thread. Others touch it only until its owner's unlock() has seen them:
 // the waiter behind links itself once, the holder before sets the flag once.
 //
+// Invariant: I1 holder_ is set => tail_ is not null.
+//
 // Synchronizes-with
 //   A: A1 unlock → A0 lock, try_lock (critical section, holder_), by the flag or, when nobody waits, by the tail
 //   B: B1 tail exchange → B0 tail exchange of the next (the fields of the node that it links behind)
@@ -72,6 +74,10 @@ class CONVOY_CAPABILITY("mcs") Mcs {
     W::give_spare(me);
   }
   bool is_locked() const { return tail_.load(relaxed) != nullptr; }  // relaxed: a hint
+  // I1. Requires: nothing moves.
+  void check_invariants() const {
+    if (static_cast<Node*>(holder_) != nullptr && !is_locked()) W::panic("mcs: a holder of a free lock (I1)");
+  }
 
  private:
   // A line of its own, so that a waiter polls no word that others write.

@@ -138,6 +138,8 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 //   at(site)           names the call site of the thread's next acquisition, for a profile
 //   kWaitQueues        number of hashed wait queues of a lock class, a power of two: 256 as in the kernel; 1 in
 //                      ExploreWorld, where every two locks are to collide
+//   kDebugChecks       whether slow paths call check_invariants(): RealWorld in debug builds; ExploreWorld asks between
+//                      any two steps instead
 //   panic(text)        misuse, or a broken invariant: does not return
 template <class W>
 concept World = requires(typename W::template Atomic<std::uint32_t>& word,
@@ -178,6 +180,7 @@ concept World = requires(typename W::template Atomic<std::uint32_t>& word,
   { W::ordinal(object) } -> std::same_as<std::uint64_t>;
   W::at(site);
   requires std::has_single_bit(W::kWaitQueues);
+  { W::kDebugChecks } -> std::convertible_to<bool>;
   W::panic(text);
 };
 

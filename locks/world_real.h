@@ -36,6 +36,11 @@ class RealWorld {
 
  public:
   static constexpr std::size_t kWaitQueues = 256;
+#ifdef NDEBUG
+  static constexpr bool kDebugChecks = false;
+#else
+  static constexpr bool kDebugChecks = true;
+#endif
   static constexpr std::size_t kMaxThreads = 16384;
   static constexpr std::size_t kMaxClasses = 64;
 

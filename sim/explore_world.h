@@ -44,6 +44,7 @@ class ExploreWorld {
 
  public:
   static constexpr std::size_t kWaitQueues = 1;
+  static constexpr bool kDebugChecks = false;
 
   template <class T>
   class Atomic {
@@ -302,6 +303,7 @@ class ExploreWorld {
   // Who asks first decides it for all who ask later, whichever thread they are.
   static bool expired(Deadline deadline, Loc loc = Loc::here()) {
     if (deadline == kNever) return false;
+    explorer().step();
     const bool passed = has_passed(deadline, loc) || explorer().choose(2) == 1;
     if (passed) explorer().pass_deadline(deadline.ticks);
     if (explorer().tracing()) explorer().trace(loc, passed ? "expired" : "not expired");

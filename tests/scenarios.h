@@ -41,6 +41,15 @@ void claim_free(Lock& lock) {
   W::require(static_cast<bool>(guard), "the lock is free at the end");
 }
 
+// What a lock says of itself, between any two steps.
+template <class... Locks>
+void check_locks(const Locks&... locks) {
+  const auto check = [](const auto& lock) {
+    if constexpr (requires { lock.check_invariants(); }) lock.check_invariants();
+  };
+  (check(locks), ...);
+}
+
 // Threads count under the lock.
 template <Host W, class Lock>
 class MutualExclusion : public Scenario {
@@ -53,6 +62,7 @@ class MutualExclusion : public Scenario {
       count_ = count_ + 1;
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     W::require(count_ == size_.threads * size_.rounds, "every count under the lock is kept");
     claim_free<W>(lock_);
@@ -85,6 +95,7 @@ class TryLock : public Scenario {
       }
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     W::require(count_ >= size_.rounds, "every lock() got the lock");
     claim_page_lock_identities<W>(class_);
@@ -109,6 +120,7 @@ class TwoLocksOneQueue : public Scenario {
       count_under(thread == 0 ? first_ : second_, thread == 0 ? first_count_ : second_count_);
     }
   }
+  void check() const override { check_locks(first_, second_); }
   void finish() override {
     W::require(first_count_ == size_.threads * size_.rounds, "every count under the first lock is kept");
     W::require(second_count_ == size_.threads * size_.rounds, "every count under the second lock is kept");
@@ -148,6 +160,7 @@ class HoldTwo : public Scenario {
       second_.unlock();
     }
   }
+  void check() const override { check_locks(first_, second_); }
   void finish() override {
     W::require(count_ == size_.threads * size_.rounds, "every count under both locks is kept");
     claim_free<W>(first_);
@@ -191,6 +204,7 @@ class StealThenHandoff : public Scenario {
       if (lock_.try_lock()) lock_.unlock();
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     claim_page_lock_identities<W>(class_);
     const std::uint64_t thefts = class_.total(Event::kPageLockRequeue);
@@ -236,6 +250,7 @@ class LeaveAtDeadline : public Scenario {
       }
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     W::require(count_ + left_ == size_.threads * size_.rounds, "who did not leave had the lock");
     W::require(class_.total(Event::kPageLockLeave) == static_cast<std::uint64_t>(left_), "each leave is counted");
