@@ -64,8 +64,8 @@ class Barging : public PageLock<W, Barging<W>> {
     }
   }
 
-  // Sets waiters (I2), puts me at the tail unless it still stands in the queue, and begins to sleep, all before the lock
-  // is looked at again: an unlocker that clears the bit after that look finds waiters set, and me in the queue.
+  // Sets waiters (I2), puts me at the tail unless it still stands in the queue, and begins to sleep, all before the
+  // lock is looked at again: an unlocker that clears the bit after that look finds waiters set, and me in the queue.
   void enqueue(Waiter<W>& me) {
     Locked queue(class_.wait_table(), &word_);
     word_.fetch_or(kWaiters, relaxed);  // relaxed: the queue's lock orders it before the waker's walk

@@ -29,6 +29,12 @@ concept SharedLockable = Lockable<L> && requires(L l) {
   l.unlock_shared();
 };
 
+// A shared wait that may end without the lock, as TimedLockable.
+template <class L>
+concept SharedTimedLockable = SharedLockable<L> && requires(L l, Deadline d) {
+  { l.try_lock_shared_until(d) } -> std::same_as<bool>;
+};
+
 // What the page role asks for: whether somebody holds the lock, which may be out of date when it is returned.
 template <class L>
 concept PageLockable = Lockable<L> && requires(const L l) {

@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-enum class Kind : std::uint8_t { kPageLock, kSpinning, kSleeping, kSharedSleeping };
+enum class Kind : std::uint8_t { kPageLock, kSpinning, kSleeping, kOptimistic, kSharedSpinning, kSharedSleeping };
 
 constexpr std::string_view name_of(Kind kind) {
   switch (kind) {
@@ -21,6 +21,10 @@ constexpr std::string_view name_of(Kind kind) {
       return "spinning";
     case Kind::kSleeping:
       return "sleeping";
+    case Kind::kOptimistic:
+      return "sleeping, optimistic spin";
+    case Kind::kSharedSpinning:
+      return "shared, spinning";
     case Kind::kSharedSleeping:
       return "shared, sleeping";
   }

@@ -151,23 +151,16 @@ class RealWorld {
   static auto await_exchange(auto& word, auto value, AnyOrder auto order, auto predicate) {
     return poll([&] { return word.exchange(value, order); }, predicate);
   }
+  static void await_either(const auto& one, auto one_holds, const auto& other, auto other_holds) {
+    poll([&] { return one_holds(one.load(relaxed)) || other_holds(other.load(relaxed)); },
+         [](bool holds) { return holds; });
+  }
 
-  // The clock is asked once in 16 polls: a pause takes longer than that on some processors, a poll never.
   static Spin spin_for(const auto& word, LoadOrder auto order, auto predicate, SpinLimit limit) {
-    Record& me = record();
-    std::uint64_t end = 0;
-    for (std::uint32_t polls = 0;; ++polls) {
-      if (predicate(word.load(order))) return Spin::kSatisfied;
-      if (polls == limit.polls) return Spin::kBudgetSpent;
-      if (limit.owner != kNobody && !is_running(limit.owner)) return Spin::kOwnerSlept;
-      if (limit.optimistic && polls % 16 == 0) {
-        const std::uint64_t now = now_ns();
-        if (end == 0) end = now + tuning().spin_budget_ns.load(std::memory_order_relaxed);
-        me.spun_enough = now >= end;
-        if (me.spun_enough) return Spin::kMustYield;
-      }
-      pause();
-    }
+    return spin([&] { return predicate(word.load(order)); }, limit);
+  }
+  static Spin spin_for_either(const auto& one, auto one_holds, const auto& other, auto other_holds, SpinLimit limit) {
+    return spin([&] { return one_holds(one.load(relaxed)) || other_holds(other.load(relaxed)); }, limit);
   }
 
   static bool is_running(Thread thread) {
@@ -402,6 +395,25 @@ class RealWorld {
       } else {
         sched_yield();
       }
+    }
+  }
+
+  // The clock is asked once in 16 polls: a pause takes longer than that on some processors, a poll never.
+  static Spin spin(auto satisfied, SpinLimit limit) {
+    Record& me = record();
+    std::uint64_t end = 0;
+    for (std::uint32_t polls = 0;; ++polls) {
+      if (satisfied()) return Spin::kSatisfied;
+      if (polls == limit.polls) return Spin::kBudgetSpent;
+      if (limit.owner != kNobody && !is_running(limit.owner)) return Spin::kOwnerSlept;
+      if ((limit.optimistic || limit.until != kNever) && polls % 16 == 0) {
+        const std::uint64_t now = now_ns();
+        if (now >= limit.until.ticks) return Spin::kTimeIsUp;
+        if (end == 0) end = now + tuning().spin_budget_ns.load(std::memory_order_relaxed);
+        if (limit.optimistic) me.spun_enough = now >= end;
+        if (limit.optimistic && me.spun_enough) return Spin::kMustYield;
+      }
+      pause();
     }
   }
 

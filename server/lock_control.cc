@@ -65,7 +65,7 @@ void add_knobs(Settings& settings, std::string_view role, LockClass<RealWorld>& 
     setting.value_name = "N";
     setting.default_text = fmt::format("{}", about.default_value);
     setting.allowed_text = SettingKind<std::uint32_t>::allowed_text(range);
-    setting.when = When::kLive;
+    setting.when = about.live ? When::kLive : When::kStart;
     setting.sentence = about.sentence;
     setting.set = [&lock_class, knob, range](std::string_view text) -> Result<void> {
       std::uint32_t value = 0;

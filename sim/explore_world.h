@@ -20,6 +20,7 @@
 #include "locks/spare_nodes.h"
 #include "locks/world.h"
 #include "sim/explorer.h"
+#include "sim/spin_ends.h"
 
 namespace convoy {
 
@@ -116,10 +117,9 @@ class ExploreWorld {
     }
     // What the thread would read.
     T seen_by(int thread) const {
-      const std::uint64_t* own = explorer().delayed_value(thread, this);
-      if (own == nullptr) return value_;
-      T value;
-      std::memcpy(&value, own, sizeof value);
+      T value = value_;
+      if (const auto* own = explorer().delayed_value(thread, this); own != nullptr)
+        std::memcpy(&value, own, sizeof value);
       return value;
     }
     static void write_delayed(const void* atomic, std::uint64_t bits, Loc loc) {
@@ -236,34 +236,47 @@ class ExploreWorld {
     return word.modify_now(order, loc, "await_exchange", [value](T) { return value; });
   }
 
-  // While the predicate does not hold, every end that the limits allow is possible.
-  template <class T, LoadOrder O, class Predicate>
-  static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit limit, Loc loc = Loc::here()) {
-    std::array<Spin, 3> ends{};
-    int count = 0;
-    if (limit.polls != SpinLimit{}.polls) ends[static_cast<std::size_t>(count++)] = Spin::kBudgetSpent;
-    if (limit.owner != kNobody) ends[static_cast<std::size_t>(count++)] = Spin::kOwnerSlept;
-    if (limit.optimistic) ends[static_cast<std::size_t>(count++)] = Spin::kMustYield;
-    explorer().step([&, me = explorer().running()] { return static_cast<bool>(predicate(word.seen_by(me))); },
-                    count == 0 ? Explorer::Patience::kUntilReady : Explorer::Patience::kMayTimeOut);
-    if (predicate(word.read(order, loc, "spin_for"))) return Spin::kSatisfied;
-    const Spin end = ends[static_cast<std::size_t>(explorer().choose(count))];
-    if (explorer().tracing()) explorer().trace(loc, fmt::format("spin ends: {}", kSpinEnds[static_cast<int>(end)]));
-    return end;
+  template <class T, class TestT, class U, class TestU>
+  static void await_either(const Atomic<T>& one, TestT one_holds, const Atomic<U>& other, TestU other_holds,
+                           Loc loc = Loc::here()) {
+    explorer().step(
+        [&, me = explorer().running()] { return one_holds(one.seen_by(me)) || other_holds(other.seen_by(me)); });
+    one.read(relaxed, loc, "await_either");
+    other.read(relaxed, loc, "or");
   }
 
-  // A thread that sleeps has no core; of any other, both answers are possible.
+  // A spin that waits for a thread ends when that one sleeps; see spin_ends.h for its other ends.
+  template <class T, LoadOrder O, class Predicate>
+  static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit limit, Loc loc = Loc::here()) {
+    explorer().step(
+        [&, me = explorer().running()] { return predicate(word.seen_by(me)) || owner_sleeps(explorer(), limit); },
+        patience_of(limit));
+    return predicate(word.read(order, loc, "spin_for")) ? Spin::kSatisfied : end_of_spin(limit, loc);
+  }
+  template <class T, class TestT, class U, class TestU>
+  static Spin spin_for_either(const Atomic<T>& one, TestT one_holds, const Atomic<U>& other, TestU other_holds,
+                              SpinLimit limit, Loc loc = Loc::here()) {
+    explorer().step(
+        [&, me = explorer().running()] {
+          return one_holds(one.seen_by(me)) || other_holds(other.seen_by(me)) || owner_sleeps(explorer(), limit);
+        },
+        patience_of(limit));
+    const bool one_is = one_holds(one.read(relaxed, loc, "spin_for_either"));
+    const bool other_is = other_holds(other.read(relaxed, loc, "or"));
+    return one_is || other_is ? Spin::kSatisfied : end_of_spin(limit, loc);
+  }
+
+  // A thread that sleeps has no core; any other may have lost it.
   static bool is_running(Thread thread, Loc loc = Loc::here()) {
     const int other = static_cast<int>(thread.index);
     explorer().step();
     explorer().atomic_read(explorer().park_object(other), false, loc);
-    const bool running = !explorer().asleep(other) && explorer().choose(2) == 0;
-    if (explorer().tracing())
-      explorer().trace(loc, fmt::format("thread {} {}", other, running ? "runs" : "has no core"));
+    const bool running = !explorer().asleep(other) && !explorer().lose_core();
+    if (explorer().tracing()) explorer().trace(loc, fmt::format("thread {} {}", other, running ? "runs" : "no core"));
     return running;
   }
   static bool should_yield(Loc loc = Loc::here()) {
-    const bool yield = explorer().choose(2) == 1;
+    const bool yield = explorer().lose_core();
     if (explorer().tracing()) explorer().trace(loc, yield ? "should yield" : "need not yield");
     return yield;
   }
@@ -315,7 +328,7 @@ class ExploreWorld {
   static Node* take_spare(Loc loc = Loc::here()) {
     Node* node = explorer().spares().take<Node>();
     if (node != nullptr) {
-      explorer().revive(node, sizeof(Node));
+      if constexpr (!kTypeStable<Node>) explorer().revive(node, sizeof(Node));
     } else {
       using Spare = SpareNodes::Spare<Node>;
       node = new (explorer().spare_memory(sizeof(Spare), alignof(Spare))) Spare;
@@ -326,7 +339,7 @@ class ExploreWorld {
   template <class Node>
   static void give_spare(Node* node, Loc loc = Loc::here()) {
     if (explorer().tracing()) explorer().trace(loc, fmt::format("gives node {} back", show(node)));
-    explorer().retire(node, sizeof(Node));
+    if constexpr (!kTypeStable<Node>) explorer().retire(node, sizeof(Node));
     explorer().spares().give(node);
   }
 
@@ -351,7 +364,15 @@ class ExploreWorld {
   static void witness(const char* name) { explorer().witness(name); }
 
  private:
-  static constexpr const char* kSpinEnds[] = {"satisfied", "budget spent", "owner slept", "must yield"};
+  template <class Node>
+  static constexpr bool kTypeStable = requires {
+    Node::kTypeStable;
+  };
+  static Spin end_of_spin(const SpinLimit& limit, Loc loc) {
+    const Spin end = convoy::end_of_spin(explorer(), limit, loc);
+    if (end == Spin::kTimeIsUp && !has_passed(limit.until, loc)) explorer().pass_deadline(limit.until.ticks);
+    return end;
+  }
 
   static bool has_passed(Deadline deadline, Loc loc) {
     explorer().atomic_rmw(explorer().deadline_object(deadline.ticks), false, false, loc);

@@ -154,34 +154,29 @@ bool Explorer::can_go_on(int index) {
 }
 
 // All ways to go on: the running thread first, if it can, then delayed stores that reach the memory; then the other
-// threads; then time-outs and spurious wakes.
+// threads; then time-outs, spurious wakes, and who gives up.
 Explorer::Candidates Explorer::collect_candidates() {
   Candidates candidates;
-  candidates.here = running_ >= 0 && can_go_on(running_);
-  if (candidates.here) candidates.add(running_, Wake::kReady);
+  const bool here = candidates.here = running_ >= 0 && can_go_on(running_);
+  if (here) candidates.add(running_, Wake::kReady, false);
   for (int i = 0; delayed_now_ > 0 && i < thread_count_; ++i) {
-    if (!threads_[static_cast<std::size_t>(i)].delayed.empty()) candidates.add(i, Wake::kReady, true);
+    if (!threads_[static_cast<std::size_t>(i)].delayed.empty()) candidates.add(i, Wake::kReady, false, true);
   }
-  candidates.without_preemption = candidates.count;
-  bool time_outs = false;
-  std::array<std::pair<int, Wake>, kMaxExploredThreads> late;
-  std::size_t late_count = 0;
   for (int i = 0; i < thread_count_; ++i) {
-    if (candidates.here && i == running_) continue;
-    const ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
-    if (thread.done) continue;
-    if (can_go_on(i)) {
-      candidates.add(i, Wake::kReady);
-    } else if (thread.patience == Patience::kMayTimeOut) {
-      time_outs = true;
-      late[late_count++] = {i, Wake::kTimeout};
-    } else if (thread.patience == Patience::kMayWakeSpuriously && spurious_left_ > 0) {
-      late[late_count++] = {i, Wake::kSpurious};
-    }
+    if (i != running_ && can_go_on(i)) candidates.add(i, Wake::kReady, here);
   }
+  const auto add_late = [&](Patience patience, Wake wake, bool preempts) {
+    for (int i = 0; i < thread_count_; ++i) {
+      const ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
+      if (!thread.done && thread.patience == patience && !can_go_on(i)) candidates.add(i, wake, preempts);
+    }
+  };
+  add_late(Patience::kMayTimeOut, Wake::kTimeout, here);
+  const bool nobody = candidates.count == 0;
+  if (nobody) add_late(Patience::kMayGiveUp, Wake::kTimeout, false);
   // A spurious wake may come, but nothing may depend on it.
-  if (candidates.count == 0 && !time_outs) return candidates;
-  for (std::size_t i = 0; i < late_count; ++i) candidates.add(late[i].first, late[i].second);
+  if (candidates.count > 0 && spurious_left_ > 0) add_late(Patience::kMayWakeSpuriously, Wake::kSpurious, here);
+  if (!nobody) add_late(Patience::kMayGiveUp, Wake::kTimeout, true);
   return candidates;
 }
 
@@ -193,7 +188,7 @@ bool Explorer::pick() {
     Candidates candidates = collect_candidates();
     if (candidates.count == 0) return nobody_can_go_on();
     const int possible = candidates.count;
-    if (candidates.here && preemptions_ >= options_.preemption_bound) candidates.count = candidates.without_preemption;
+    if (!may_preempt()) candidates.count = candidates.without_preemption;
     cut_ = cut_ || candidates.count < possible;
     if (candidates.count > 1 && known_state(candidates.here)) {
       pruned_ = true;
@@ -203,7 +198,7 @@ bool Explorer::pick() {
     const int preferred = guide_ == Guide::kPriorities ? by_priority(candidates) : 0;
     const Candidate chosen = candidates.all[static_cast<std::size_t>(take(candidates.count, possible, preferred))];
     if (!chosen.drains) {
-      if (candidates.here && chosen.thread != running_) ++preemptions_;
+      if (chosen.preempts) ++preemptions_;
       return go_on_with(chosen.thread, chosen.wake);
     }
     drain(chosen.thread);
@@ -237,7 +232,8 @@ bool Explorer::pick_fairly() {
       int& missed = turns_missed_[static_cast<std::size_t>(i)];
       if (thread.done) continue;
       const bool ready = can_go_on(i);
-      if (!ready && thread.patience != Patience::kMayTimeOut) continue;
+      const bool may_end = thread.patience == Patience::kMayTimeOut || thread.patience == Patience::kMayGiveUp;
+      if (!ready && !may_end) continue;
       time_passes = true;
       if (!ready && ++missed < kPatience) continue;
       missed = 0;
@@ -315,6 +311,20 @@ int Explorer::choose(int n) {
   begin_event(me());
   sign(me(), static_cast<std::uint64_t>(taken), 4);
   return taken;
+}
+
+// Not by choose(): a position of the schedule also where the bound allows no loss.
+bool Explorer::lose_core() {
+  if (!scheduling_) return false;
+  count_step();
+  const auto unlikely = [this] { return guide_ == Guide::kPriorities && random_below(8) == 0 ? 1 : 0; };
+  const bool lost =
+      is_fair() ? mix(static_cast<std::uint64_t>(steps_)) % 4 == 0 : take(may_preempt() ? 2 : 1, 2, unlikely()) == 1;
+  cut_ = cut_ || !may_preempt();
+  if (lost) ++preemptions_;
+  begin_event(me());
+  sign(me(), lost ? 1 : 0, 4);
+  return lost;
 }
 
 // One of `allowed` ways to go on. A position of the schedule if there are more in truth: positions do not depend on the

@@ -3,8 +3,9 @@
 //
 // Re-execution, not snapshots: a schedule is the list of choices taken, and the next schedule repeats a prefix of it.
 // Threads are fibres of one OS thread; every operation of ExploreWorld that another thread could see is a step, before
-// which any thread may go on. Searched depth first with at most `preemption_bound` switches away from a thread that
-// could go on.
+// which any thread may go on. Searched depth first with at most `preemption_bound` preemptions: switches away from a
+// thread that could go on, and cores that a thread is said to have lost (is_running, should_yield, the end of an
+// optimistic spin).
 //
 // Pruning: happens-before caching (Musuvathi and Qadeer, MSR-TR-2007-12): two prefixes whose events have the same
 // clocks lead to the same state, so the second is abandoned if it has not spent fewer preemptions. Sound under a
@@ -101,7 +102,8 @@ class Explorer {
   int running() const { return running_; }
 
   enum class Wake : std::uint8_t { kReady, kTimeout, kSpurious };
-  enum class Patience : std::uint8_t { kUntilReady, kMayTimeOut, kMayWakeSpuriously };
+  // kMayGiveUp: may time out at the price of a preemption; for nothing when nobody else can go on.
+  enum class Patience : std::uint8_t { kUntilReady, kMayTimeOut, kMayGiveUp, kMayWakeSpuriously };
   // A step that can be taken once ready() holds; what else may end the wait is a choice of the schedule.
   template <class Ready>
   Wake step(Ready ready, Patience patience = Patience::kUntilReady) {
@@ -113,6 +115,8 @@ class Explorer {
   }
   // One of n continuations, of which the schedule chooses.
   int choose(int n);
+  // Whether somebody has lost a core: a choice of the schedule, at the price of a preemption.
+  bool lose_core();
 
   // Objects: what an operation on the memory at `object` does to the clocks. Construction and destruction are plain
   // writes.
@@ -227,15 +231,18 @@ class Explorer {
   struct Candidate {
     std::int8_t thread;
     Wake wake;
+    bool preempts;
     bool drains;  // not the thread goes on, but its oldest delayed store reaches the memory
   };
+  // Those that cost a preemption come last, so that the bound cuts the list and moves nothing in it.
   struct Candidates {
     std::array<Candidate, 2 * kMaxExploredThreads> all;
     int count = 0;
-    int without_preemption = 0;  // the first ones, when the running thread can go on
-    bool here = false;           // whether it can
-    void add(int thread, Wake wake, bool drains = false) {
-      all[static_cast<std::size_t>(count++)] = {static_cast<std::int8_t>(thread), wake, drains};
+    int without_preemption = 0;
+    bool here = false;  // whether the running thread can go on
+    void add(int thread, Wake wake, bool preempts, bool drains = false) {
+      all[static_cast<std::size_t>(count++)] = {static_cast<std::int8_t>(thread), wake, preempts, drains};
+      if (!preempts) without_preemption = count;
     }
   };
 
@@ -249,6 +256,7 @@ class Explorer {
   bool can_go_on(int thread);
   Candidates collect_candidates();
   bool nobody_can_go_on();
+  bool may_preempt() const { return preemptions_ < options_.preemption_bound; }
   bool known_state(bool here);
   int take(int allowed, int possible, int preferred = 0);
   bool go_on_with(int thread, Wake wake);

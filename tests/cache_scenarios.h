@@ -110,7 +110,7 @@ class CacheScenario : public Scenario {
     W::require(cache_.map({80, 100}, 0, [&](CachedFolio& mapped) { none = &mapped; }) == Fault::kFull,
                "when all are pinned the cache is full");
     for (std::uint64_t i = 0; i < numbers.capacity; ++i) cache_.unpin(*all[i]);
-    claim_page_lock_identities<W>(page_);
+    claim_identities<W>(page_);
   }
 
   const int threads_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct Cell {
   std::string scenario;
   ScenarioFactory make;
   std::vector<std::string> witnesses;  // what an exhaustive exploration must have seen
+  int fewer_preemptions = 0;  // than usual: what keeps a cell of many choices small enough
+  std::uint64_t max_schedules = 2'000'000;
 };
 
 }  // namespace convoy

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "locks/any_lock.h"
@@ -29,6 +30,7 @@ class SwapUnderLoad : public Scenario {
     int rounds;
     std::uint8_t from, to;  // positions in WorldPolicies
     Deadline (*deadline)();
+    int readers = 0;  // of the counters, the last ones only look
   };
 
   explicit SwapUnderLoad(Plan plan) : plan_(plan) {}
@@ -40,24 +42,29 @@ class SwapUnderLoad : public Scenario {
       if (thread < plan_.swappers) {
         swap(me);
       } else {
-        const Guard<W, Lock> guard(lock_, kScenarioSite);
-        count_ = count_ + 1;
+        const bool reads = thread >= threads() - plan_.readers;
+        under<W>(lock_, reads ? Mode::kShared : Mode::kExclusive, [&] {
+          const int count = count_;
+          if (!reads) count_ = count + 1;
+        });
       }
     }
   }
   void finish() override {
-    W::require(count_ == plan_.counters * plan_.rounds, "every count under the lock is kept");
+    W::require(count_ == (plan_.counters - plan_.readers) * plan_.rounds, "every count under the lock is kept");
     W::require(class_.policy() == (swaps_ % 2 == 0 ? plan_.from : plan_.to), "the policy is that of the last swap");
     W::require(plan_.deadline() != kNever || swaps_ == plan_.swappers * plan_.rounds, "every swap was made");
     claim_free<W>(lock_);
-    claim_page_lock_identities<W>(class_);
+    claim_identities<W>(class_);
   }
 
  private:
   void swap(std::uint32_t me) {
+    const std::uint64_t slept = sleeps<W>(class_);
     const auto outcome = quiescence_.run(
         me, plan_.deadline(),
-        [this] {
+        [&] {
+          if (sleeps<W>(class_) > slept) W::witness("a swap that waited for a sleeper");
           const std::uint8_t next = class_.policy() == plan_.from ? plan_.to : plan_.from;
           lock_.reset(next);
           class_.set_policy(next);
@@ -95,7 +102,10 @@ void add_quiescence_cells(std::vector<Cell>& cells, int rounds) {
   for (std::uint8_t from = 0; from < names.size(); ++from) {
     const auto to = static_cast<std::uint8_t>((from + 1) % names.size());
     const auto pair = file_name_of(names[from].name) + "_" + file_name_of(names[to].name);
-    add(pair, {1, 2, rounds, from, to, forever}, {"a swap that was made"});
+    std::vector<std::string> witnesses = {"a swap that was made"};
+    if (!names[from].needs_core_per_thread) witnesses.push_back("a swap that waited for a sleeper");
+    const bool shared = name_of(names[from].kind).starts_with("shared");
+    add(pair, {1, 2, rounds, from, to, forever, shared ? 1 : 0}, std::move(witnesses));
   }
   add("two_swappers", {2, 1, rounds, 0, 4, forever}, {"a swap that was made"});
   const auto soon = [] { return W::deadline_in(20'000); };

@@ -8,7 +8,7 @@ namespace convoy {
 
 std::vector<Cell> explored_cells() {
   std::vector<Cell> all;
-  for (const auto group : {lock_cells, cache_cells, quiescence_cells}) {
+  for (const auto group : {lock_cells, cache_cells, quiescence_cells, mutex_cells, rwsem_cells}) {
     for (Cell& cell : group()) all.push_back(std::move(cell));
   }
   return all;

@@ -68,9 +68,20 @@ void note_in_table(const std::string& line) {
   }
 }
 
-int replay(const Options& options, const Cell& cell) {
+// Of a pass: with delayed stores a preemption less, unless that pass alone is asked for.
+ExploreOptions limits_of(const Options& options, const Cell& cell, int delayed_stores) {
   ExploreOptions limits;
-  limits.delayed_stores = options.delayed_stores.value_or(0);
+  // What must be seen needs up to three preemptions, whatever is asked for.
+  limits.preemption_bound = cell.witnesses.empty() ? options.bound : std::max(options.bound, kUsualBound);
+  if (delayed_stores != 0) limits.preemption_bound = options.bound - (options.delayed_stores ? 0 : 1);
+  limits.preemption_bound = std::max(limits.preemption_bound - cell.fewer_preemptions, 0);
+  limits.max_schedules = cell.max_schedules;
+  limits.delayed_stores = delayed_stores;
+  return limits;
+}
+
+int replay(const Options& options, const Cell& cell) {
+  const ExploreOptions limits = limits_of(options, cell, options.delayed_stores.value_or(0));
   const Exploration result = Explorer().replay(cell.make, limits, options.schedule);
   if (result.defect) return report(options, cell, limits, result);
   if (!result.exhausted) {
@@ -106,20 +117,16 @@ class Passes {
   Passes& operator=(const Passes&) = delete;
 
   int run() {
-    if (options_.delayed_stores) return search(*options_.delayed_stores, options_.bound);
-    // What must be seen needs up to three preemptions, whatever is asked for.
-    const int bound = cell_.witnesses.empty() ? options_.bound : std::max(options_.bound, kUsualBound);
-    if (search(0, bound) != 0 || search(1, std::max(options_.bound - 1, 0)) != 0) return 1;
+    if (options_.delayed_stores) return search(*options_.delayed_stores);
+    if (search(0) != 0 || search(1) != 0) return 1;
     return complete_ || sample() == 0 ? missing_witnesses() : 1;
   }
 
  private:
-  int search(int delayed_stores, int bound) {
-    ExploreOptions limits;
-    limits.delayed_stores = delayed_stores;
-    limits.preemption_bound = bound;
+  int search(int delayed_stores) {
+    const ExploreOptions limits = limits_of(options_, cell_, delayed_stores);
     const Exploration result = explorer_.explore(cell_.make, limits);
-    note(options_, cell_, delayed_stores == 0 ? "SC" : "TSO", fmt::format("bound {}", bound), result,
+    note(options_, cell_, delayed_stores == 0 ? "SC" : "TSO", fmt::format("bound {}", limits.preemption_bound), result,
          outcome_of(result));
     complete_ = complete_ && result.complete;
     if (delayed_stores == 0) witnesses_ = result.witnesses;
@@ -127,8 +134,7 @@ class Passes {
   }
 
   int sample() {
-    ExploreOptions limits;
-    limits.delayed_stores = 2;
+    const ExploreOptions limits = limits_of(options_, cell_, 2);
     int schedules = kSamples;
     for (int bound = kUsualBound; bound < std::min(options_.bound, kUsualBound + 3); ++bound) schedules *= 10;
     const Exploration result =

@@ -14,5 +14,7 @@ std::vector<Cell> explored_cells();
 std::vector<Cell> lock_cells();
 std::vector<Cell> cache_cells();
 std::vector<Cell> quiescence_cells();
+std::vector<Cell> mutex_cells();
+std::vector<Cell> rwsem_cells();
 
 }  // namespace convoy

@@ -14,7 +14,7 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-LABEL = re.compile(r"\b[A-Z]\d\b")
+LABEL = re.compile(r"\b[A-HJ-Z]\d\b")  # I1 is an invariant
 CALL = re.compile(r"(?:\.|->)(?:load|store|exchange|compare_exchange|fetch_\w+)\s*\(|\bW::(?:await|await_exchange|spin_for)\s*(?:<[^()]*>)?\(")
 ORDERED = {"acquire", "release", "acq_rel", "seq_cst", "order"}  # `order` is a parameter of the function
 NOT_LOCKS = re.compile(r"^locks/(world|world_real|std_\w+|annotations)\.h$")
@@ -101,11 +101,12 @@ def reachable(header, headers):
 
 
 def holders(header, label, headers):
-    """The files whose operations a label of this file's table means: the file itself, else who includes it."""
+    """The files whose operations a label of this file's table means: itself, else who includes it, else what it includes."""
     def has(other):
         return any(label in operation.labels for operation in other.operations)
 
-    return [header] if has(header) else [other for other in headers if has(other) and header in reachable(other, headers)]
+    includers = [other for other in headers if has(other) and header in reachable(other, headers)]
+    return [header] if has(header) else includers or [other for other in reachable(header, headers) if has(other)]
 
 
 def check_sources(headers):

@@ -1,0 +1,17 @@
+// mutex_cells.cc — The mutexes and their queue of spinners in ExploreWorld.
+// SPDX-License-Identifier: MIT
+#include "sim/explore_world.h"
+#include "tests/explore/explored_cells.h"
+#include "tests/mutex_scenarios.h"
+#include "tests/osq_scenarios.h"
+
+namespace convoy {
+
+std::vector<Cell> mutex_cells() {
+  std::vector<Cell> cells;
+  add_mutex_cells<ExploreWorld>(cells, 2);
+  add_osq_cells<ExploreWorld>(cells, 2);
+  return cells;
+}
+
+}  // namespace convoy
