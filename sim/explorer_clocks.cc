@@ -153,10 +153,9 @@ void Explorer::atomic_read(const void* address, bool acquire, Loc loc) {
   if (acquire) this->acquire(thread, object, loc);
 }
 
-// What the object brings; a pair is observed if that is news.
+// What the object brings; a pair is observed if another thread has a part in it.
 void Explorer::acquire(ExploredThread& thread, const ObjectRecord& object, Loc loc) {
-  if (thread.synchronisation.covers(object.synchronisation)) return;
-  pairs_.acquire(loc, object.releases);
+  if ((object.releasers & ~(1u << running_)) != 0) pairs_.acquire(loc, object.releases);
   thread.synchronisation.join(object.synchronisation);
 }
 
@@ -175,6 +174,7 @@ void Explorer::atomic_write(const void* address, bool release, Loc loc) {
   sign(thread, object.id, kWrite);
   object.synchronisation = release ? thread.synchronisation : Clock{};
   object.releases = release ? pairs_.release(loc) : 0;
+  object.releasers = release ? 1u << running_ : 0;
 }
 
 void Explorer::atomic_rmw(const void* address, bool acquire, bool release, Loc loc) {
@@ -194,6 +194,7 @@ void Explorer::atomic_rmw(const void* address, bool acquire, bool release, Loc l
   if (!release) return;
   object.synchronisation.join(thread.synchronisation);
   object.releases |= pairs_.release(loc);
+  object.releasers |= 1u << running_;
 }
 
 std::uint64_t Explorer::ordinal(const void* address) {

@@ -48,6 +48,7 @@ void Explorer::drain(int index) {
   object.dependence_read = {};
   object.synchronisation = store.release ? store.synchronisation : Clock{};
   object.releases = store.release ? pairs_.release(store.loc) : 0;
+  object.releasers = store.release ? 1u << index : 0;
   sign(memory_, index, object.id, kDrain);
   const int turn = std::exchange(running_, index);
   store.write(store.object, store.value, store.loc);

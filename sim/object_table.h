@@ -21,12 +21,6 @@ struct Clock {
     for (std::size_t i = 0; i < at.size(); ++i) at[i] = at[i] < other.at[i] ? other.at[i] : at[i];
     memory = memory < other.memory ? other.memory : memory;
   }
-  // Of the threads; the memory synchronises with nobody.
-  bool covers(const Clock& other) const {
-    bool all = true;
-    for (std::size_t i = 0; i < at.size(); ++i) all = all && other.at[i] <= at[i];
-    return all;
-  }
 };
 
 struct ObjectRecord {
@@ -36,6 +30,7 @@ struct ObjectRecord {
   Clock dependence_write;      // of the last write
   Clock synchronisation;       // what an acquire of it brings
   std::uint64_t releases = 0;  // by which releases (observed_pairs.h)
+  unsigned releasers = 0;      // of which threads, a bit each
   Clock accesses;              // each thread's own time at its last access
   int writer = -1;             // of the last plain write, construction included
   std::uint32_t writer_time = 0;

@@ -564,7 +564,7 @@ TEST(Explorer, a_scenario_is_checked_between_any_two_steps_and_that_is_no_step) 
   EXPECT_EQ(checked.steps, explore(false, false).steps);
 }
 
-TEST(Explorer, a_pair_is_observed_where_a_release_brings_something_to_an_acquire) {
+TEST(Explorer, a_pair_is_observed_where_an_acquire_reads_what_another_thread_released) {
   const auto publish = [](Words& w) {
     w.data = 1;
     w.b.store(1, relaxed);
