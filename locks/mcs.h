@@ -10,6 +10,8 @@
 // Origin: Mellor-Crummey and Scott, ACM TOCS 1991. Changed: the caller brings no node. It is a spare one of the world,
 // and the lock remembers which one its holder uses, in a word that only the holder reads and writes.
 //
+// Invariant: I1 holder_ is set => tail_ is not null.
+//
 // Synchronizes-with
 //   A: A1 unlock → A0 lock, try_lock (critical section, holder_), when nobody waits; else F of mcs_node.h
 //   B: B1 tail exchange → B0 tail exchange of the next (the fields of the node that it links behind)
@@ -64,6 +66,10 @@ class CONVOY_CAPABILITY("mcs") Mcs {
     W::give_spare(me);
   }
   bool is_locked() const { return tail_.load(relaxed) != nullptr; }  // relaxed: a hint
+  // I1. Requires: nothing moves.
+  void check_invariants() const {
+    if (static_cast<Node*>(holder_) != nullptr && !is_locked()) W::panic("mcs: a holder of a free lock (I1)");
+  }
 
  private:
   using Node = McsNode<W>;

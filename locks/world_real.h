@@ -24,8 +24,10 @@ class RealWorld : RealThreads {
   static constexpr std::size_t kWaitQueues = 256;
 #ifdef NDEBUG
   static constexpr bool kChecksOrder = false;
+  static constexpr bool kDebugChecks = false;
 #else
   static constexpr bool kChecksOrder = true;
+  static constexpr bool kDebugChecks = true;
 #endif
 
   template <class T>

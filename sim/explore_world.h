@@ -35,6 +35,7 @@ class ExploreWorld {
  public:
   static constexpr std::size_t kWaitQueues = 1;
   static constexpr bool kChecksOrder = true;
+  static constexpr bool kDebugChecks = false;
 
   template <class T>
   class Atomic {
@@ -106,10 +107,9 @@ class ExploreWorld {
     }
     // What the thread would read.
     T seen_by(int thread) const {
-      const std::uint64_t* own = explorer().delayed_value(thread, this);
-      if (own == nullptr) return value_;
-      T value;
-      std::memcpy(&value, own, sizeof value);
+      T value = value_;
+      if (const auto* own = explorer().delayed_value(thread, this); own != nullptr)
+        std::memcpy(&value, own, sizeof value);
       return value;
     }
     static void write_delayed(const void* atomic, std::uint64_t bits, Loc loc) {
@@ -262,8 +262,7 @@ class ExploreWorld {
     explorer().step();
     explorer().atomic_read(explorer().park_object(other), false, loc);
     const bool running = !explorer().asleep(other) && !explorer().lose_core();
-    if (explorer().tracing())
-      explorer().trace(loc, fmt::format("thread {} {}", other, running ? "runs" : "has no core"));
+    if (explorer().tracing()) explorer().trace(loc, fmt::format("thread {} {}", other, running ? "runs" : "no core"));
     return running;
   }
   static bool should_yield(Loc loc = Loc::here()) {
@@ -307,6 +306,7 @@ class ExploreWorld {
   // Who asks first decides it for all who ask later, whichever thread they are.
   static bool expired(Deadline deadline, Loc loc = Loc::here()) {
     if (deadline == kNever) return false;
+    explorer().step();
     const bool passed = has_passed(deadline, loc) || explorer().choose(2) == 1;
     if (passed) explorer().pass_deadline(deadline.ticks);
     if (explorer().tracing()) explorer().trace(loc, passed ? "expired" : "not expired");

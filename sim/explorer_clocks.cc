@@ -6,6 +6,7 @@
 // nothing.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/explorer.h"
@@ -13,7 +14,7 @@
 namespace convoy {
 namespace {
 
-constexpr std::uint64_t kDrain = 0, kRead = 1, kWrite = 2, kReadModifyWrite = 3, kDelayedStore = 7;
+constexpr std::uint64_t kRead = 1, kWrite = 2, kReadModifyWrite = 3;
 constexpr Loc kNowhere{"", 0};
 
 constexpr std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64
@@ -53,7 +54,7 @@ void Explorer::constructed(const void* address) {
   ObjectRecord& object = objects_.insert(address);
   object.alive = true;
   if (!scheduling_) {
-    object.id = (std::uint64_t{1} << 32) + ++setup_objects_;
+    object.id = ++setup_objects_;
     return;
   }
   ExploredThread& thread = me();
@@ -62,6 +63,13 @@ void Explorer::constructed(const void* address) {
   object.dependence_write = thread.dependence;
   object.writer = running_;
   object.writer_time = thread.synchronisation.at[static_cast<std::size_t>(running_)];
+}
+
+// Before the first object of the type. The same in every execution, whoever asks first.
+std::uint64_t Explorer::first_object_of(const void* type) {
+  auto known = std::find(shared_types_.begin(), shared_types_.end(), type);
+  if (known == shared_types_.end()) known = shared_types_.insert(known, type);
+  return static_cast<std::uint64_t>(known - shared_types_.begin() + 16) << 32;
 }
 
 void Explorer::destroyed(const void* address) {
@@ -142,7 +150,13 @@ void Explorer::atomic_read(const void* address, bool acquire, Loc loc) {
   object.accesses.at[static_cast<std::size_t>(running_)] =
       thread.synchronisation.at[static_cast<std::size_t>(running_)];
   sign(thread, object.id, kRead);
-  if (acquire) thread.synchronisation.join(object.synchronisation);
+  if (acquire) this->acquire(thread, object, loc);
+}
+
+// What the object brings; a pair is observed if another thread has a part in it.
+void Explorer::acquire(ExploredThread& thread, const ObjectRecord& object, Loc loc) {
+  if ((object.releasers & ~(1u << running_)) != 0) pairs_.acquire(loc, object.releases);
+  thread.synchronisation.join(object.synchronisation);
 }
 
 void Explorer::atomic_write(const void* address, bool release, Loc loc) {
@@ -159,6 +173,8 @@ void Explorer::atomic_write(const void* address, bool release, Loc loc) {
       thread.synchronisation.at[static_cast<std::size_t>(running_)];
   sign(thread, object.id, kWrite);
   object.synchronisation = release ? thread.synchronisation : Clock{};
+  object.releases = release ? pairs_.release(loc) : 0;
+  object.releasers = release ? 1u << running_ : 0;
 }
 
 void Explorer::atomic_rmw(const void* address, bool acquire, bool release, Loc loc) {
@@ -174,90 +190,11 @@ void Explorer::atomic_rmw(const void* address, bool acquire, bool release, Loc l
   object.accesses.at[static_cast<std::size_t>(running_)] =
       thread.synchronisation.at[static_cast<std::size_t>(running_)];
   sign(thread, object.id, kReadModifyWrite);
-  if (acquire) thread.synchronisation.join(object.synchronisation);
-  if (release) object.synchronisation.join(thread.synchronisation);
-}
-
-bool Explorer::delay_store(const void* address, std::uint64_t value, decltype(DelayedStore::write) write, bool release,
-                           Loc loc) {
-  if (!scheduling_) return false;
-  ExploredThread& thread = me();
-  if (thread.delayed.empty()) {
-    if (delayed_left_ == 0 || take(2) == 0) return false;
-    --delayed_left_;
-  }
-  ObjectRecord& object = object_at(address, loc);
-  begin_event(thread);
-  check_constructed(object, thread, loc);
-  // Whoever ends the object must have synchronised with a later operation of this thread, which comes after the drain.
-  object.accesses.at[static_cast<std::size_t>(running_)] =
-      thread.synchronisation.at[static_cast<std::size_t>(running_)];
-  sign(thread, object.id, kDelayedStore);
-  thread.delayed.push_back({address, value, write, release, loc, thread.dependence, thread.synchronisation});
-  ++delayed_now_;
-  return true;
-}
-
-// The thread's oldest delayed store reaches the memory: an event of the memory, not of the thread, which does not see
-// when it happens. All drains are in one order.
-void Explorer::drain(int index) {
-  ExploredThread& thread = threads_[static_cast<std::size_t>(index)];
-  const DelayedStore store = thread.delayed.front();
-  thread.delayed.erase(thread.delayed.begin());
-  --delayed_now_;
-  ObjectRecord& object = *objects_.find(store.object);
-  memory_.join(store.dependence);
-  memory_.join(object.dependence_write);
-  memory_.join(object.dependence_read);
-  ++memory_.memory;
-  object.dependence_write = memory_;
-  object.dependence_read = {};
-  object.synchronisation = store.release ? store.synchronisation : Clock{};
-  sign(memory_, index, object.id, kDrain);
-  const int turn = std::exchange(running_, index);
-  store.write(store.object, store.value, store.loc);
-  running_ = turn;
-}
-
-void Explorer::fence() {
-  if (!scheduling_) return;
-  while (!me().delayed.empty()) drain(running_);
-}
-
-void Explorer::step_to_fence() {
-  if (!scheduling_ || me().delayed.empty()) return;
-  step();
-  fence();
-}
-
-const std::uint64_t* Explorer::delayed_value(int index, const void* object) const {
-  if (delayed_now_ == 0) return nullptr;
-  const ExploredThread& thread = threads_[static_cast<std::size_t>(index)];
-  for (auto store = thread.delayed.rbegin(); store != thread.delayed.rend(); ++store) {
-    if (store->object == object) return &store->value;
-  }
-  return nullptr;
-}
-
-void Explorer::delayed_read(const void* address, Loc loc) {
-  ObjectRecord& object = object_at(address, loc);
-  ExploredThread& thread = me();
-  begin_event(thread);
-  sign(thread, object.id, kRead);
-}
-
-// An object ends while stores to it by its own thread are delayed: they are part of its end, and nobody saw them apart.
-void Explorer::write_own_delayed(const void* address) {
-  auto& delayed = me().delayed;
-  for (auto store = delayed.begin(); store != delayed.end();) {
-    if (store->object != address) {
-      ++store;
-      continue;
-    }
-    store->write(address, store->value, store->loc);
-    store = delayed.erase(store);
-    --delayed_now_;
-  }
+  if (acquire) this->acquire(thread, object, loc);
+  if (!release) return;
+  object.synchronisation.join(thread.synchronisation);
+  object.releases |= pairs_.release(loc);
+  object.releasers |= 1u << running_;
 }
 
 std::uint64_t Explorer::ordinal(const void* address) {

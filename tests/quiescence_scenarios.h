@@ -72,7 +72,12 @@ class SwapUnderLoad : public Scenario {
           class_.set_policy(next);
           swaps_ = swaps_ + 1;
         },
-        [] { W::witness("a swap that was given up"); });
+        [this] {
+          W::witness("a swap that was given up");
+          for (std::uint32_t member = 0; member < quiescence_.members(); ++member) {
+            if (quiescence_.is_inside(member)) W::witness("a member that is still inside");
+          }
+        });
     if (outcome == Quiescence<W>::Outcome::kDone) W::witness("a swap that was made");
     if (outcome == Quiescence<W>::Outcome::kBusy) W::witness("a swap that came behind another");
   }
@@ -107,7 +112,8 @@ void add_quiescence_cells(std::vector<Cell>& cells, int rounds) {
   }
   add("two_swappers", {2, 1, rounds, 0, 4, forever}, {"a swap that was made"});
   const auto soon = [] { return W::deadline_in(20'000); };
-  add("given_up", {1, 1, rounds, 0, 4, soon}, {"a swap that was made", "a swap that was given up"});
+  add("given_up", {1, 1, rounds, 0, 4, soon},
+      {"a swap that was made", "a swap that was given up", "a member that is still inside"});
   add("two_given_up", {2, 0, rounds, 0, 4, soon},
       {"a swap that was made", "a swap that was given up", "a swap that came behind another"});
 }

@@ -64,6 +64,15 @@ void claim_free(Lock& lock) {
   W::require(static_cast<bool>(guard), "the lock is free at the end");
 }
 
+// What a lock says of itself, between any two steps.
+template <class... Locks>
+void check_locks(const Locks&... locks) {
+  const auto check = [](const auto& lock) {
+    if constexpr (requires { lock.check_invariants(); }) lock.check_invariants();
+  };
+  (check(locks), ...);
+}
+
 // Threads count under the lock.
 template <Host W, class Lock>
 class MutualExclusion : public Scenario {
@@ -76,6 +85,7 @@ class MutualExclusion : public Scenario {
       count_ = count_ + 1;
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     W::require(count_ == size_.threads * size_.rounds, "every count under the lock is kept");
     claim_free<W>(lock_);
@@ -108,6 +118,7 @@ class TryLock : public Scenario {
       }
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     W::require(count_ >= size_.rounds, "every lock() got the lock");
     claim_identities<W>(class_);
@@ -132,6 +143,7 @@ class TwoLocksOneQueue : public Scenario {
       count_under(thread == 0 ? first_ : second_, thread == 0 ? first_count_ : second_count_);
     }
   }
+  void check() const override { check_locks(first_, second_); }
   void finish() override {
     W::require(first_count_ == size_.threads * size_.rounds, "every count under the first lock is kept");
     W::require(second_count_ == size_.threads * size_.rounds, "every count under the second lock is kept");
@@ -171,6 +183,7 @@ class HoldTwo : public Scenario {
       second_.unlock();
     }
   }
+  void check() const override { check_locks(first_, second_); }
   void finish() override {
     W::require(count_ == size_.threads * size_.rounds, "every count under both locks is kept");
     claim_free<W>(first_);
@@ -215,6 +228,7 @@ class StealThenHandoff : public Scenario {
       if (lock_.try_lock()) lock_.unlock();
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     claim_identities<W>(class_);
     const std::uint64_t thefts = class_.total(Event::kPageLockRequeue);
@@ -255,6 +269,7 @@ class PingPong : public Scenario {
       }
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     W::require(passes_ == size_.threads * size_.rounds, "every turn was taken");
     W::require(turn_ == 0, "the ring was closed");

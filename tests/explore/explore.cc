@@ -3,9 +3,14 @@
 //
 // usage: explore --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO [OPTION...]
 //   --bound=N             preemptions; CONVOY_DEPTH, else 3
-//   --delayed-stores=N    this pass alone: 0 sequential consistency, 1 x86-TSO with one delayed store; without it both,
-//                         the second with one preemption less
-//   --schedule=S          replays one schedule of the pass
+//   --delayed-stores=N    this search alone: 0 sequential consistency, 1 x86-TSO with one delayed store a schedule
+//   --seed=N              of the random schedules; 1
+//   --pairs=FILE          appends each pair of a release and an acquire, FILE:LINE FILE:LINE, that synchronised;
+//                         a file of its own for each cell in the folder CONVOY_EXPLORE_PAIRS, if that is set
+//   --schedule=S          replays one schedule, with the --delayed-stores that were printed with it
+//
+// Without --delayed-stores three passes: SC; TSO, with one preemption less; and where a bound cut something PCT, random
+// schedules without a bound, of which a preemption more of --bound asks for ten times as many.
 //
 // Exit status: 0 no defect, 1 a defect (its ladder and replay line are printed), 2 usage.
 #include <fmt/format.h>
@@ -26,13 +31,16 @@ namespace convoy {
 namespace {
 
 constexpr int kUsualBound = 3;
+constexpr int kSamples = 200;  // PCT schedules at the usual bound
 
 struct Options {
   bool replay = false;
   std::string schedule;
   std::string program;  // as the replay line names it
   int bound = kUsualBound;
-  std::optional<int> delayed_stores;  // both passes without it
+  std::optional<int> delayed_stores;  // all passes without it
+  int seed = 1;
+  std::string pairs;
 };
 
 // -1 for what is no number.
@@ -86,72 +94,109 @@ int replay(const Options& options, const Cell& cell) {
   return 0;
 }
 
-// What the cell must have seen and has not.
-std::vector<std::string> unseen(const Cell& cell, const std::vector<std::string>& witnesses) {
-  std::vector<std::string> missing;
-  for (const std::string& witness : cell.witnesses) {
-    if (std::find(witnesses.begin(), witnesses.end(), witness) == witnesses.end()) missing.push_back(witness);
-  }
-  return missing;
+std::string outcome_of(const Exploration& result) {
+  if (result.defect) return "defect, " + result.defect->kind;
+  return result.exhausted ? "exhausted" : fmt::format("stopped at {}", result.schedules);
 }
 
-// A cell that is to be stopped early is explored with one preemption, with two, ...: what is left out then needs the
-// most. Stopped before it has seen what it must, it gets four times as many schedules. `limits` become those of the
-// result. A bound beyond the usual allows ten times as many.
-Exploration explore_within(const Options& options, const Cell& cell, ExploreOptions& limits) {
-  if (cell.max_schedules >= kExhaustiveSchedules) return Explorer().explore(cell.make, limits);
-  if (options.bound > kUsualBound) limits.max_schedules *= 10;
-  const int last = limits.preemption_bound;
-  limits.preemption_bound = std::min(1, last);
-  std::vector<std::string> witnesses;
-  for (;;) {
-    Exploration result = Explorer().explore(cell.make, limits);
-    witnesses.insert(witnesses.end(), result.witnesses.begin(), result.witnesses.end());
-    if (!result.defect && result.exhausted && limits.preemption_bound < last) {
-      ++limits.preemption_bound;
-    } else if (!result.defect && !result.exhausted && limits.max_schedules < kExhaustiveSchedules &&
-               limits.delayed_stores == 0 && !unseen(cell, witnesses).empty()) {
-      limits.max_schedules *= 4;
-    } else {
-      result.witnesses = std::move(witnesses);
-      return result;
-    }
-  }
-}
-
-Exploration run_pass(const Options& options, const Cell& cell, ExploreOptions limits) {
-  Exploration result = explore_within(options, cell, limits);
-  const std::string line =
-      fmt::format("{:<28} {:<14} {:<22} {:<6} bound {} {:>7} schedules, {:>9} steps: {}\n",
-                  options.program.substr(options.program.rfind('/') + 1), cell.policy, cell.scenario,
-                  limits.delayed_stores == 0 ? "SC" : "TSO", limits.preemption_bound, result.schedules, result.steps,
-                  result.defect      ? "defect, " + result.defect->kind
-                  : result.exhausted ? "exhausted"
-                                     : fmt::format("stopped at {}", result.schedules));
+void note(const Options& options, const Cell& cell, const char* pass, const std::string& limit,
+          const Exploration& result, const std::string& outcome) {
+  const std::string line = fmt::format("{:<22} {:<14} {:<22} {:<3} {:<8} {:>7} schedules, {:>9} steps: {}\n",
+                                       options.program.substr(options.program.rfind('/') + 1), cell.policy,
+                                       cell.scenario, pass, limit, result.schedules, result.steps, outcome);
   std::fputs(line.c_str(), stdout);
   note_in_table(line);
-  return result;
 }
 
-int explore(const Options& options, const Cell& cell) {
-  if (options.replay) return replay(options, cell);
-  int missing = 0;
-  if (options.delayed_stores.value_or(0) == 0) {
-    const ExploreOptions limits = limits_of(options, cell, 0);
-    const Exploration result = run_pass(options, cell, limits);
-    if (result.defect) return report(options, cell, limits, result);
-    for (const std::string& witness : unseen(cell, result.witnesses)) {
-      std::printf("never seen in any schedule: %s\n", witness.c_str());
-      missing = 1;
+// A cell being explored: its passes, one after the other until one finds a defect.
+class Passes {
+ public:
+  Passes(const Options& options, const Cell& cell) : options_(options), cell_(cell) {}
+  ~Passes() { append_pairs(); }
+  Passes(const Passes&) = delete;
+  Passes& operator=(const Passes&) = delete;
+
+  int run() {
+    if (options_.delayed_stores) return search(*options_.delayed_stores);
+    if (search(0) != 0 || search(1) != 0) return 1;
+    return complete_ || sample() == 0 ? missing_witnesses() : 1;
+  }
+
+ private:
+  int search(int delayed_stores) {
+    ExploreOptions limits = limits_of(options_, cell_, delayed_stores);
+    const Exploration result = explore_within(limits);
+    note(options_, cell_, delayed_stores == 0 ? "SC" : "TSO", fmt::format("bound {}", limits.preemption_bound), result,
+         outcome_of(result));
+    complete_ = complete_ && result.complete;
+    if (delayed_stores == 0) witnesses_ = result.witnesses;
+    return result.defect ? report(options_, cell_, limits, result) : 0;
+  }
+
+  // A cell that is to be stopped early is explored with one preemption, with two, ...: what is left out then needs the
+  // most. Stopped before it has seen what it must, it gets four times as many schedules. `limits` become those of the
+  // result. A bound beyond the usual allows ten times as many.
+  Exploration explore_within(ExploreOptions& limits) {
+    if (cell_.max_schedules >= kExhaustiveSchedules) return explorer_.explore(cell_.make, limits);
+    if (options_.bound > kUsualBound) limits.max_schedules *= 10;
+    const int last = limits.preemption_bound;
+    limits.preemption_bound = std::min(1, last);
+    std::vector<std::string> witnesses;
+    for (;;) {
+      Exploration result = explorer_.explore(cell_.make, limits);
+      witnesses.insert(witnesses.end(), result.witnesses.begin(), result.witnesses.end());
+      if (!result.defect && result.exhausted && limits.preemption_bound < last) {
+        ++limits.preemption_bound;
+      } else if (!result.defect && !result.exhausted && limits.max_schedules < kExhaustiveSchedules &&
+                 limits.delayed_stores == 0 && !unseen(witnesses).empty()) {
+        limits.max_schedules *= 4;
+      } else {
+        result.witnesses = std::move(witnesses);
+        return result;
+      }
     }
   }
-  if (options.delayed_stores.value_or(1) != 0) {
-    const ExploreOptions limits = limits_of(options, cell, options.delayed_stores.value_or(1));
-    const Exploration result = run_pass(options, cell, limits);
-    if (result.defect) return report(options, cell, limits, result);
+
+  int sample() {
+    const ExploreOptions limits = limits_of(options_, cell_, 2);
+    int schedules = kSamples;
+    for (int bound = kUsualBound; bound < std::min(options_.bound, kUsualBound + 3); ++bound) schedules *= 10;
+    const Exploration result =
+        explorer_.sample(cell_.make, limits, static_cast<std::uint64_t>(options_.seed), schedules);
+    note(options_, cell_, "PCT", fmt::format("seed {}", options_.seed), result,
+         result.defect ? outcome_of(result) : "no defect");
+    return result.defect ? report(options_, cell_, limits, result) : 0;
   }
-  return missing;
-}
+
+  // What the cell must have seen and is not among these.
+  std::vector<std::string> unseen(const std::vector<std::string>& witnesses) const {
+    std::vector<std::string> missing;
+    for (const std::string& witness : cell_.witnesses) {
+      if (std::find(witnesses.begin(), witnesses.end(), witness) == witnesses.end()) missing.push_back(witness);
+    }
+    return missing;
+  }
+  int missing_witnesses() const {
+    const std::vector<std::string> missing = unseen(witnesses_);
+    for (const std::string& witness : missing) std::printf("never seen in any schedule: %s\n", witness.c_str());
+    return missing.empty() ? 0 : 1;
+  }
+
+  void append_pairs() const {
+    if (options_.pairs.empty()) return;
+    std::FILE* file = std::fopen(options_.pairs.c_str(), "a");
+    if (file == nullptr) return std::perror(options_.pairs.c_str());
+    for (const auto& [release, acquire] : explorer_.pairs().all())
+      std::fprintf(file, "%s:%d %s:%d\n", release.file, release.line, acquire.file, acquire.line);
+    std::fclose(file);
+  }
+
+  const Options& options_;
+  const Cell& cell_;
+  Explorer explorer_;
+  std::vector<std::string> witnesses_;
+  bool complete_ = true;
+};
 
 int main(int argc, char** argv) {
   Options options;
@@ -167,6 +212,10 @@ int main(int argc, char** argv) {
       options.bound = read_number(argument.c_str() + 8);
     } else if (argument.rfind("--delayed-stores=", 0) == 0) {
       options.delayed_stores = read_number(argument.c_str() + 17);
+    } else if (argument.rfind("--seed=", 0) == 0) {
+      options.seed = read_number(argument.c_str() + 7);
+    } else if (argument.rfind("--pairs=", 0) == 0) {
+      options.pairs = argument.substr(8);
     } else if (argument.rfind("--schedule=", 0) == 0) {
       options.schedule = argument.substr(11);
       options.replay = true;
@@ -183,12 +232,16 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "explore: --bound (or CONVOY_DEPTH) must be a whole number from 0 to 100\n");
     return 2;
   }
-  if (options.delayed_stores.value_or(0) < 0) {
-    std::fprintf(stderr, "explore: --delayed-stores must be a whole number from 0 to 100\n");
+  if (options.delayed_stores.value_or(0) < 0 || options.seed < 0) {
+    std::fprintf(stderr, "explore: --delayed-stores and --seed must be whole numbers from 0 to 100\n");
     return 2;
   }
-  return cell_program("explore", "explore", " [--bound=N] [--delayed-stores=N] [--schedule=S]", all_cells(), names,
-                      [&](const Cell& cell) { return explore(options, cell); });
+  if (const char* folder = std::getenv("CONVOY_EXPLORE_PAIRS");
+      folder != nullptr && options.pairs.empty() && names.size() == 2)
+    options.pairs = fmt::format("{}/{}.{}", folder, names[0], names[1]);
+  return cell_program("explore", "explore", " [OPTION...]", all_cells(), names, [&](const Cell& cell) {
+    return options.replay ? replay(options, cell) : Passes(options, cell).run();
+  });
 }
 
 }  // namespace

@@ -98,6 +98,7 @@ TEST(Explorer, a_lost_update_needs_one_preemption) {
   const auto finish = [](Words& w) { W::require(w.a.load(relaxed) == 2, "both increments count"); };
   ExploreOptions none;
   none.preemption_bound = 0;
+  none.fair_schedules = 0;  // they know no bound
   EXPECT_EQ(kind_of(explore_two<Words>(increment, increment, finish, none)), "none");
   const Exploration found = explore_two<Words>(increment, increment, finish);
   EXPECT_EQ(kind_of(found), "claim");
@@ -358,6 +359,8 @@ TEST(Explorer, an_object_ends_with_the_stores_that_its_thread_has_delayed) {
 struct SharedDeadline {
   Deadline deadline = W::deadline_in(1);
   Atomic<W, std::uint32_t> passed{0};
+  Atomic<W, std::uint32_t> word{0};
+  bool seen = false, first_late = false, second_late = false;  // each written by one thread, read at the end
 };
 
 TEST(Explorer, a_deadline_that_one_thread_saw_pass_has_passed_for_all) {
@@ -453,6 +456,271 @@ TEST(Explorer, a_wait_by_exchange_ends_with_the_exchange_that_found_what_it_want
   EXPECT_TRUE(all.exhausted);
 }
 
+// Steps back when the other word is taken, and waits until it is not.
+void take_both(Atomic<W, std::uint32_t>& mine, Atomic<W, std::uint32_t>& other) {
+  const auto is_free = [](std::uint32_t word) { return word == 0; };
+  for (;;) {
+    W::await_exchange(mine, 1u, acquire, is_free);
+    if (other.exchange(1, acquire) == 0) break;
+    mine.store(0, release);
+    W::await(other, acquire, is_free);
+  }
+  other.store(0, release);
+  mine.store(0, release);
+}
+
+TEST(Explorer, two_threads_that_step_back_from_each_other_for_ever_starve) {
+  const auto first = [](Words& w) { take_both(w.a, w.b); };
+  const auto second = [](Words& w) { take_both(w.b, w.a); };
+  const auto in_order = [](Words& w) { take_both(w.a, w.b); };
+  const ScenarioFactory make = [=] { return std::make_unique<TwoThreads<Words>>(first, second, [](Words&) {}); };
+  Explorer explorer;
+  const Exploration found = explorer.explore(make, {});
+  EXPECT_TRUE(found.exhausted) << "no schedule within the bound shows it";
+  ASSERT_EQ(kind_of(found), "starvation");
+  EXPECT_TRUE(is_schedule(found.defect->schedule)) << found.defect->schedule;
+  const Exploration again = explorer.replay(make, {}, found.defect->schedule);
+  ASSERT_EQ(kind_of(again), "starvation");
+  EXPECT_EQ(again.defect->ladder, found.defect->ladder);
+  const Exploration clean = explore_two<Words>(in_order, in_order);
+  EXPECT_EQ(kind_of(clean), "none");
+  EXPECT_GT(clean.fair_schedules, 3u);
+}
+
+TEST(Explorer, in_a_fair_schedule_time_passes) {
+  const auto wait = [](Words& w) {
+    W::spin_for(
+        w.a, relaxed, [](std::uint32_t a) { return a == 1; }, SpinLimit{1});
+    W::prepare_park();
+    const Deadline deadline = W::deadline_in(1);
+    while (W::park_until(deadline)) W::prepare_park();
+  };
+  const Exploration all = explore_two<Words>(wait, [](Words&) {});
+  EXPECT_EQ(kind_of(all), "none");
+  EXPECT_GT(all.fair_schedules, 3u);
+}
+
+TEST(Explorer, random_priorities_reach_what_needs_more_preemptions_than_the_bound) {
+  static constexpr std::uint32_t kRounds = 6;
+  const auto write = [](Words& w) {
+    for (std::uint32_t round = 1; round <= kRounds; ++round) {
+      w.a.store(round, release);
+      w.b.store(round, release);
+    }
+  };
+  const auto read = [](Words& w) {
+    for (std::uint32_t round = 1; round <= kRounds; ++round) {
+      W::await(w.a, acquire, [round](std::uint32_t a) { return a >= round; });
+      if (w.b.load(acquire) < round) w.data = w.data + 1;
+    }
+  };
+  const auto finish = [](Words& w) { W::require(w.data < static_cast<int>(kRounds), "not before every store"); };
+  const ScenarioFactory make = [=] { return std::make_unique<TwoThreads<Words>>(write, read, finish); };
+  Explorer explorer;
+  const Exploration bounded = explorer.explore(make, {});
+  EXPECT_EQ(kind_of(bounded), "none");
+  EXPECT_TRUE(bounded.exhausted && !bounded.complete);
+  const Exploration found = explorer.sample(make, {}, 1, 100);
+  ASSERT_EQ(kind_of(found), "claim");
+  const Exploration again = explorer.sample(make, {}, 1, 100);
+  ASSERT_EQ(kind_of(again), "claim");
+  EXPECT_EQ(again.defect->schedule, found.defect->schedule);
+  EXPECT_EQ(kind_of(explorer.replay(make, {}, found.defect->schedule)), "claim");
+  const auto store_once = [](Words& w) { w.a.store(1, release); };
+  EXPECT_TRUE(explore_two<Words>(store_once, store_once).complete);
+}
+
+// Thread 0 raises both flags one after the other and lowers them, thread 1 does the same with flags of its own.
+class ChecksFlags : public Scenario {
+ public:
+  ChecksFlags(bool may_overlap, bool checks) : may_overlap_(may_overlap), checks_(checks) {}
+  int threads() const override { return 2; }
+  void run(int thread) override {
+    Words& mine = words_[thread];
+    mine.a.store(1, release);
+    if (!may_overlap_) mine.a.store(0, release);
+    mine.b.store(1, release);
+    mine.a.store(0, release);
+  }
+  void check() const override {
+    for (const Words& words : words_) {
+      if (checks_) W::require(words.a.load(relaxed) == 0 || words.b.load(relaxed) == 0, "one flag at a time");
+    }
+  }
+
+ private:
+  const bool may_overlap_, checks_;
+  Words words_[2];
+};
+
+TEST(Explorer, a_scenario_is_checked_between_any_two_steps_and_that_is_no_step) {
+  Explorer explorer;
+  const auto explore = [&](bool may_overlap, bool checks) {
+    return explorer.explore([=] { return std::make_unique<ChecksFlags>(may_overlap, checks); }, with_delayed_stores(1));
+  };
+  EXPECT_EQ(kind_of(explore(true, true)), "claim");
+  const Exploration checked = explore(false, true);
+  EXPECT_EQ(kind_of(checked), "none");
+  EXPECT_EQ(checked.steps, explore(false, false).steps);
+}
+
+TEST(Explorer, a_pair_is_observed_where_an_acquire_reads_what_another_thread_released) {
+  const auto publish = [](Words& w) {
+    w.data = 1;
+    w.b.store(1, relaxed);
+    w.a.store(1, release);
+  };
+  const auto consume = [](Words& w) {
+    w.b.load(acquire);
+    w.a.load(relaxed);
+    w.a.load(acquire);
+  };
+  const ScenarioFactory make = [=] { return std::make_unique<TwoThreads<Words>>(publish, consume, [](Words&) {}); };
+  Explorer explorer;
+  explorer.explore(make, {});
+  const auto pairs = explorer.pairs().all();
+  ASSERT_EQ(pairs.size(), 1u);
+  EXPECT_EQ(pairs[0].second.line - pairs[0].first.line, 5) << pairs[0].first.line << ' ' << pairs[0].second.line;
+}
+
+std::set<std::string> witnesses_of(const Exploration& all) {
+  EXPECT_EQ(kind_of(all), "none");
+  EXPECT_TRUE(all.exhausted);
+  return {all.witnesses.begin(), all.witnesses.end()};
+}
+
+constexpr const char* kSpinEnds[] = {"satisfied", "budget spent", "time is up", "owner slept", "must yield"};
+
+void spin_and_tell(Words& w, SpinLimit limit) {
+  const Spin end = W::spin_for(
+      w.a, acquire, [](std::uint32_t a) { return a == 1; }, limit);
+  W::witness(kSpinEnds[static_cast<int>(end)]);
+}
+
+TEST(Explorer, a_spin_ends_for_every_reason_that_its_limits_name_and_for_no_other) {
+  const auto set = [](Words& w) { w.a.store(1, release); };
+  const auto all_limits = [](Words& w) { spin_and_tell(w, {.polls = 3, .owner = Thread{1}, .optimistic = true}); };
+  const auto budget = [](Words& w) { spin_and_tell(w, {.polls = 3}); };
+  const auto owner = [](Words& w) { spin_and_tell(w, {.owner = Thread{1}}); };
+  const auto none = [](Words& w) { spin_and_tell(w, {}); };
+  using Set = std::set<std::string>;
+  EXPECT_EQ(witnesses_of(explore_two<Words>(all_limits, set)),
+            (Set{kSpinEnds[0], kSpinEnds[1], kSpinEnds[3], kSpinEnds[4]}));
+  EXPECT_EQ(witnesses_of(explore_two<Words>(budget, set)), (Set{kSpinEnds[0], kSpinEnds[1]}));
+  EXPECT_EQ(witnesses_of(explore_two<Words>(owner, set)), (Set{kSpinEnds[0], kSpinEnds[3]}));
+  EXPECT_EQ(witnesses_of(explore_two<Words>(none, set)), (Set{kSpinEnds[0]}));
+}
+
+TEST(Explorer, who_sleeps_has_no_core_and_of_others_both_answers_come) {
+  const auto sleep = [](Words&) {
+    W::prepare_park();
+    W::park_until(W::deadline_in(1));
+  };
+  const auto look = [](Words&) {
+    const bool running = W::is_running(Thread{0});
+    const bool asleep = Explorer::current().asleep(0);  // no step since
+    W::require(!running || !asleep, "who sleeps has no core");
+    W::witness(asleep ? "asleep" : running ? "running" : "awake without a core");
+  };
+  EXPECT_EQ(witnesses_of(explore_two<Words>(sleep, look)).size(), 3u);
+}
+
+TEST(Explorer, coins_and_wishes_to_yield_fall_every_way) {
+  const auto flip = [](Words&) {
+    constexpr const char* kSides[] = {"0", "1", "2"};
+    W::witness(kSides[W::coin(3)]);
+    W::witness(W::should_yield() ? "yields" : "goes on");
+  };
+  EXPECT_EQ(witnesses_of(explore_two<Words>(flip, [](Words&) {})).size(), 5u);
+  const auto wait_for_it = [](Words&) {
+    while (!W::should_yield()) {}
+  };
+  EXPECT_EQ(kind_of(explore_two<Words>(wait_for_it, [](Words&) {})), "no_progress");
+}
+
+struct SharedCounter {
+  Atomic<W, std::uint32_t> count{0};
+};
+struct SharedFlag {
+  Atomic<W, std::uint32_t> raised{0};
+};
+
+TEST(Explorer, there_is_one_shared_object_of_a_type_whoever_asks_first) {
+  const auto count = [](Words&) {
+    W::shared<SharedCounter>().count.fetch_add(1, relaxed);
+    W::shared<SharedFlag>().raised.store(1, relaxed);
+  };
+  const auto count_later = [](Words&) {
+    W::witness(W::shared<SharedFlag>().raised.load(relaxed) == 0 ? "before" : "after");
+    W::shared<SharedCounter>().count.fetch_add(1, relaxed);
+  };
+  const auto finish = [](Words&) {
+    W::require(W::shared<SharedCounter>().count.load(relaxed) == 2, "both counted on one object");
+  };
+  EXPECT_EQ(witnesses_of(explore_two<Words>(count, count_later, finish)).size(), 2u);
+}
+
+TEST(Explorer, time_may_pass_between_any_two_steps) {
+  const auto ask_after_store = [](SharedDeadline& shared) {
+    shared.word.store(1, release);
+    shared.first_late = W::expired(shared.deadline);
+  };
+  const auto ask_after_load = [](SharedDeadline& shared) {
+    shared.seen = shared.word.load(acquire) == 1;
+    shared.second_late = W::expired(shared.deadline);
+  };
+  const auto finish = [](SharedDeadline& shared) {
+    if (shared.seen && shared.first_late && !shared.second_late) W::witness("it passed after the second's question");
+    if (shared.seen && !shared.first_late && shared.second_late) W::witness("it passed after the first's question");
+  };
+  EXPECT_EQ(witnesses_of(explore_two<SharedDeadline>(ask_after_store, ask_after_load, finish)).size(), 2u);
+}
+
+// Every choice of the world at once; an outcome is what two threads were told.
+class AsksTheWorld : public Scenario {
+ public:
+  int threads() const override { return 2; }
+  void run(int thread) override {
+    std::string& told = told_[thread];
+    if (thread == 0) {
+      told += W::expired(deadline_) ? 'e' : '-';
+      const Spin end = W::spin_for(
+          word_, acquire, [](std::uint32_t w) { return w == 1; },
+          SpinLimit{.polls = 2, .owner = Thread{1}, .optimistic = true});
+      told += static_cast<char>('0' + static_cast<int>(end));
+      told += W::is_running(Thread{1}) ? 'r' : '-';
+      told += W::unpark(Thread{1}) ? 'u' : '-';
+    } else {
+      W::prepare_park();
+      told += static_cast<char>('0' + W::coin(2));
+      word_.store(1, release);
+      told += W::park_until(deadline_) ? 'w' : 'l';
+      told += W::should_yield() ? 'y' : '-';
+      told += W::expired(deadline_) ? 'e' : '-';
+    }
+  }
+  void finish() override { W::witness((told_[0] + ' ' + told_[1]).c_str()); }
+
+ private:
+  Deadline deadline_ = W::deadline_in(1);
+  Atomic<W, std::uint32_t> word_{0};
+  std::string told_[2];
+};
+
+TEST(Explorer, pruning_keeps_every_answer_of_the_world_under_every_bound) {
+  for (const int delayed_stores : {0, 1}) {
+    for (const int bound : {0, 1, 2, 9}) {
+      ExploreOptions options = with_delayed_stores(delayed_stores);
+      options.preemption_bound = bound;
+      options.fair_schedules = 0;
+      const auto explore = [&] { return Explorer().explore([] { return std::make_unique<AsksTheWorld>(); }, options); };
+      const Exploration pruned = explore();
+      options.cache = false;
+      EXPECT_EQ(witnesses_of(pruned), witnesses_of(explore())) << delayed_stores << ' ' << bound;
+    }
+  }
+}
+
 TEST(Explorer, a_replay_repeats_the_defect_and_its_ladder) {
   const auto increment = [](Words& w) { w.a.store(w.a.load(relaxed) + 1, relaxed); };
   const auto finish = [](Words& w) { W::require(w.a.load(relaxed) == 2, "both increments count"); };
@@ -527,7 +795,8 @@ class RunsProgram : public Scenario {
   std::array<std::uint32_t, 24> seen_{};
 };
 
-std::set<std::string> outcomes(const Program& program, const ExploreOptions& options) {
+std::set<std::string> outcomes(const Program& program, ExploreOptions options) {
+  options.fair_schedules = 0;
   Explorer explorer;
   const Exploration all = explorer.explore([&] { return std::make_unique<RunsProgram>(program); }, options);
   EXPECT_TRUE(all.exhausted);
@@ -647,6 +916,7 @@ TEST_P(Pruning, changes_the_work_and_not_the_verdict) {
   for (const Cell& cell : cells_of<W>(WorldPolicies<W>{}, CellSizes{{2, 1}, {3, 1}, 2})) {
     ExploreOptions options;
     options.delayed_stores = GetParam();
+    options.fair_schedules = 0;
     options.preemption_bound = 2 - GetParam();
     Explorer explorer;
     const Exploration pruned = explorer.explore(cell.make, options);
