@@ -912,23 +912,31 @@ TEST(Explorer, pruning_keeps_every_outcome_of_random_programs_under_every_bound)
 
 class Pruning : public testing::TestWithParam<int> {};
 
+// One policy of each family; of their cells those that can be run whole without the pruning.
 TEST_P(Pruning, changes_the_work_and_not_the_verdict) {
-  for (const Cell& cell : cells_of<W>(WorldPolicies<W>{}, CellSizes{{2, 1}, {3, 1}, 2})) {
+  using OfEachFamily =
+      PolicyList<Eventual<W>, Mcs<W>, Qspinlock<W>, Mutex<W>, Rwlock312<W>, Qrwlock<W>, RwsemTransfer<W>>;
+  int compared = 0;
+  for (const Cell& cell : cells_of<W>(OfEachFamily{}, CellSizes{{2, 1}, {3, 1}, 2})) {
     ExploreOptions options;
     options.delayed_stores = GetParam();
     options.fair_schedules = 0;
     options.preemption_bound = 2 - GetParam();
+    options.max_schedules = 20'000;
     Explorer explorer;
     const Exploration pruned = explorer.explore(cell.make, options);
     options.cache = false;
     const Exploration whole = explorer.explore(cell.make, options);
     EXPECT_EQ(kind_of(pruned), kind_of(whole)) << cell.policy << ' ' << cell.scenario;
-    EXPECT_TRUE(pruned.exhausted && whole.exhausted) << cell.policy << ' ' << cell.scenario;
+    if (!whole.exhausted) continue;
+    ++compared;
+    EXPECT_TRUE(pruned.exhausted) << cell.policy << ' ' << cell.scenario;
     EXPECT_LE(pruned.schedules, whole.schedules);
     EXPECT_EQ(std::set(pruned.witnesses.begin(), pruned.witnesses.end()),
               std::set(whole.witnesses.begin(), whole.witnesses.end()))
         << cell.policy << ' ' << cell.scenario;
   }
+  EXPECT_GT(compared, 100);
 }
 
 INSTANTIATE_TEST_SUITE_P(Explorer, Pruning, testing::Values(0, 1),
