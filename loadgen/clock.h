@@ -10,7 +10,7 @@ namespace convoy {
 
 inline constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
 inline constexpr std::int64_t kNanosPerMilli = 1'000'000;
-inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+inline constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max();
 
 inline std::int64_t clock_ns(clockid_t clock) {
   timespec t{};

@@ -118,7 +118,7 @@ void HttpWorker::open_window(std::int64_t now, std::int64_t window_start) {
   phase_ = Phase::kWindow;
   window_start_ns_ = window_start;
   window_closed_ns_ = std::max(now, window_start);
-  boundary_ns_ = load_.duration_ns > 0 ? window_start + load_.duration_ns : kNever;
+  boundary_ns_ = load_.duration_ns > 0 ? window_start + load_.duration_ns : kNoEnd;
   tally_.started = in_flight_;
   cpu_at_start_ns_ = clock_ns(CLOCK_THREAD_CPUTIME_ID);
   ::getrusage(RUSAGE_THREAD, &usage_at_start_);

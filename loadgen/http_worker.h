@@ -93,7 +93,7 @@ class HttpWorker {
   RunBoard& board_;
   Phase phase_ = Phase::kWarmup;
   std::uint32_t first_;
-  std::int64_t boundary_ns_ = kNever;  // The end of the phase.
+  std::int64_t boundary_ns_ = kNoEnd;  // The end of the phase.
   std::int64_t next_tick_ns_ = 0;
   std::int64_t window_start_ns_ = 0;
   std::int64_t window_closed_ns_ = 0;

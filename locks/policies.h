@@ -120,7 +120,7 @@ std::optional<std::uint8_t> find_policy(std::string_view name) {
   return std::nullopt;
 }
 
-static_assert(World<RealWorld> && Host<RealWorld>);
+static_assert(World<RealWorld> && Host<RealWorld> && WorkloadHost<RealWorld>);
 static_assert(PageLockable<Bounded<RealWorld>> && TimedLockable<Bounded<RealWorld>>);
 static_assert(PageLockable<Barging<RealWorld>> && TimedLockable<Barging<RealWorld>>);
 static_assert(PageLockable<Handoff<RealWorld>> && TimedLockable<Handoff<RealWorld>>);

@@ -219,6 +219,21 @@ concept Host = World<W> && requires(const void* pointer, std::size_t bytes, bool
   W::witness(text);
 };
 
+// A host that runs a whole workload for a given time: real threads and the simulated machine. For the explorer there is
+// no time. Never for locks.
+//
+//   run(n, ns, f)   calls f(0) to f(n - 1), each on a thread of its own; returns when all have returned
+//   stopped()       whether ns have passed since run() began; cheap enough to be asked after every operation
+//   work(units)     prescribed work: one pause a unit in RealWorld, a constant of the machine file on a machine
+//   now_ns()        time since some start
+template <class W>
+concept WorkloadHost = Host<W> && requires(std::uint32_t threads, std::uint64_t n, void (*body)(std::uint32_t)) {
+  W::run(threads, n, body);
+  { W::stopped() } -> std::same_as<bool>;
+  W::work(n);
+  { W::now_ns() } -> std::same_as<std::uint64_t>;
+};
+
 // Written here once, because clang 14 wants every keyword of `typename W::template Atomic<T>`.
 template <class W, class T>
 using Atomic = typename W::template Atomic<T>;

@@ -14,6 +14,7 @@
 #include <mutex>
 
 #include "lock_order.h"
+#include "std_run.h"
 #include "std_threads.h"
 #include "world.h"
 
@@ -248,6 +249,16 @@ class RealWorld : RealThreads {
     if (!claim) panic(text);
   }
   static void witness(const char*) {}
+
+  // WorkloadHost
+  template <class Body>
+  static void run(std::uint32_t threads, std::uint64_t duration_ns, Body body) {
+    RealRun::run(threads, duration_ns, body);
+  }
+  static bool stopped() { return RealRun::stopped(); }
+  static void stop() { RealRun::stop(); }
+  static void work(std::uint64_t units) { RealRun::work(units); }
+  using RealThreads::now_ns;
 
   // What users may set; see the server's settings.
   struct Tuning {

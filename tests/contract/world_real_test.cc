@@ -99,5 +99,47 @@ TEST(Mcs, says_who_unlocks_what_nobody_holds) {
   EXPECT_DEATH(unlock_whoever_holds_it(lock), "panic: mcs: unlock of a lock that is not held");
 }
 
+constexpr std::uint64_t kMinute = 60'000'000'000;
+
+TEST(Run, every_body_is_called_once_on_a_thread_of_its_own) {
+  constexpr std::uint32_t kThreads = 9;
+  std::vector<std::uint32_t> calls(kThreads);
+  std::vector<std::thread::id> ids(kThreads);
+  W::run(kThreads, kMinute, [&](std::uint32_t i) {
+    ++calls[i];
+    ids[i] = std::this_thread::get_id();
+  });
+  EXPECT_EQ(calls, std::vector<std::uint32_t>(kThreads, 1));
+  std::set<std::thread::id> distinct(ids.begin(), ids.end());
+  distinct.insert(std::this_thread::get_id());
+  EXPECT_EQ(distinct.size(), kThreads + 1);
+}
+
+TEST(Run, time_is_up_after_the_time_and_not_before) {
+  constexpr std::uint64_t kTime = 50'000'000;
+  std::uint64_t lasted[2] = {};
+  bool was_stopped[2] = {true, true};
+  const std::uint64_t begin = W::now_ns();
+  W::run(2, kTime, [&](std::uint32_t i) {
+    was_stopped[i] = W::stopped();
+    while (!W::stopped()) W::work(1);
+    lasted[i] = W::now_ns() - begin;
+  });
+  for (int i = 0; i < 2; ++i) EXPECT_GE(lasted[i], kTime);
+  EXPECT_FALSE(was_stopped[0] && was_stopped[1]);
+  EXPECT_LT(W::now_ns() - begin, kMinute);
+  EXPECT_TRUE(W::stopped()) << "no run is going on";
+}
+
+TEST(Run, ends_early_when_all_have_returned_and_when_it_is_stopped) {
+  const std::uint64_t begin = W::now_ns();
+  W::run(3, kMinute, [](std::uint32_t) {});
+  W::run(3, kMinute, [](std::uint32_t i) {
+    if (i == 1) W::stop();
+    while (!W::stopped()) W::work(1);
+  });
+  EXPECT_LT(W::now_ns() - begin, kMinute);
+}
+
 }  // namespace
 }  // namespace convoy

@@ -27,6 +27,7 @@ LAYERS = {
 # world of that name with their records, the library's locks, and what makes a policy a standard lock.
 PAST_THE_WORLD = re.compile(
     r"std::atomic|<atomic>|__atomic_|__sync_|\basm\b|syscall\(|std::thread|<thread>|<chrono>|thread_local|sched_yield|\brand\(")
+FOR_HOSTS = re.compile(r"\bW::(run|stopped|work|now_ns|touch|require|witness)\(")  # of Host and WorkloadHost
 BEYOND_WORLD = re.compile(r"locks/(world_real|std_\w+)\.h$")
 
 # Libraries that cost much to compile stay out of our headers, or in one folder.
@@ -82,6 +83,8 @@ def check_source(path, text):
                 yield number, advice
         if folder == "locks" and not BEYOND_WORLD.search(path) and PAST_THE_WORLD.search(line):
             yield number, f"a lock that looks past its World: {PAST_THE_WORLD.search(line).group()}"
+        if folder == "locks" and path != "locks/world.h" and FOR_HOSTS.search(line):
+            yield number, f"tests and workloads may ask for this, a lock may not: {FOR_HOSTS.search(line).group()}"
         include = re.match(r'\s*#include "([^"]+)"', line)
         if include and folder == "locks" and "/" in include.group(1):
             yield number, "headers in locks/ include each other by bare name"
@@ -119,7 +122,7 @@ def check_tree():
 
 
 SELF_TEST = {
-    "locks/a.h": ["std::atomic<int> x;", '#include "locks/b.h"', "thread_local int y;", 'asm("pause");'],
+    "locks/a.h": ["std::atomic<int> x;", "W::work(1);", '#include "locks/b.h"', "thread_local int y;", 'asm("pause");'],
     "server/a.cc": ['#include "loadgen/x.h"', "#include <CLI/CLI.hpp>", '#include "x.h"', "// FIX" + "ME later"],
     "loadgen/a.h": ["#include <nlohmann/json.hpp>", "#include <asio.hpp>", "int x = 1;" + " " * MAX_LINE, "\n" * MAX_FILE_LINES],
 }
