@@ -47,8 +47,10 @@ std::vector<LabelledRun> label_runs(const std::vector<ResultFile>& files) {
     if (!runs[i].label.empty()) continue;
     for (const auto& [key, text] : traits[i])
       if (values[key].size() > 1) runs[i].label += (runs[i].label.empty() ? "" : " ") + text;
-    const auto page = traits[i].find("1 page");
-    if (runs[i].label.empty()) runs[i].label = page != traits[i].end() ? page->second : traits[i].at("0 server");
+    for (const char* usual : {"1 page", "1 lock", "0 server"}) {
+      const auto found = traits[i].find(usual);
+      if (runs[i].label.empty() && found != traits[i].end()) runs[i].label = found->second;
+    }
   }
   return runs;
 }

@@ -8,6 +8,7 @@
 #include "common/version.h"
 #include "loadgen/compare.h"
 #include "loadgen/http_command.h"
+#include "loadgen/locktest_command.h"
 #include "loadgen/sweep_command.h"
 #include "loadgen/validate.h"
 
@@ -17,6 +18,8 @@ constexpr const char* kSentence =
     "Drives a server and says what its lock policy does to throughput, latency and fairness.";
 constexpr const char* kRunCodes =
     "Exit codes: 0 ok, 1 requests or checks failed, 2 usage, 3 could not connect or aborted, 130/143 signals.";
+constexpr const char* kLockCodes =
+    "Exit codes: 0 ok, 1 a run in which nothing was done, 2 usage, 3 aborted, 130/143 signals.";
 constexpr const char* kCompareCodes = "Exit codes: 0 whatever differs, 1 with --fail-below, 2 nothing is comparable.";
 constexpr const char* kValidateCodes = "Exit codes: 0 all are right, 1 one is wrong, 2 a path does not exist.";
 constexpr std::size_t kMostPaths = 10'000;
@@ -27,10 +30,12 @@ int main(int argc, char** argv) {
   using namespace convoy;
   start_log("convoy-loadgen");
   HttpOptions http;
+  LocktestOptions locktest;
   SweepOptions sweep;
   CompareOptions compare;
   ValidateOptions validate;
   Settings http_settings = Settings::of(http);
+  Settings locktest_settings = Settings::of(locktest);
   Settings sweep_settings = Settings::of(sweep);
   Settings compare_settings = Settings::of(compare);
   Settings validate_settings = Settings::of(validate);
@@ -40,6 +45,11 @@ int main(int argc, char** argv) {
        &http_settings,
        {"URL", "http://HOST[:PORT][/PATH]; one {1..1024} in it stands for a list", 0, 1, &http.url},
        kRunCodes},
+      {"locktest",
+       "Threads that take one lock again and again, to read or to write.",
+       &locktest_settings,
+       {},
+       kLockCodes},
       {"sweep",
        "Policies x users x repeats, interleaved; starts and stops the server itself.",
        &sweep_settings,
@@ -59,6 +69,7 @@ int main(int argc, char** argv) {
   const auto parsed = parse_command_line("convoy-loadgen", version_text(), kSentence, commands, argc, argv);
   if (parsed.exit_code) return *parsed.exit_code;
   const std::vector<std::string> command_line(argv, argv + argc);
+  if (parsed.command == "locktest") return run_locktest_command(locktest, command_line);
   if (parsed.command == "sweep") return run_sweep(sweep, command_line);
   if (parsed.command == "compare") return run_compare(compare);
   if (parsed.command == "validate") return run_validate(validate);

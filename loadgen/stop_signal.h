@@ -19,6 +19,9 @@ int descriptor();
 // Sleeps until a signal or until `ns` nanoseconds have passed; returns received().
 int wait_ns(long long ns);
 
+// Has the handler call `hook` when a signal comes from now on. It does only what a signal handler may.
+void call(void (*hook)());
+
 // Forgets a signal; for tests.
 void clear();
 

@@ -12,6 +12,7 @@
 #include "common/parse.h"
 #include "common/toml_file.h"
 #include "loadgen/http_options.h"
+#include "loadgen/random.h"
 
 namespace convoy {
 namespace {
@@ -128,14 +129,6 @@ Result<void> check_cases(const SweepFile& file) {
 
 std::vector<std::string> switch_kinds() { return {"restart", "live"}; }
 
-// A generator of its own (splitmix64), so that the order is the same with every standard library.
-std::uint64_t next_random(std::uint64_t& state) {
-  std::uint64_t z = (state += 0x9e3779b97f4a7c15);
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-  return z ^ (z >> 31);
-}
-
 }  // namespace
 
 template <class Self, class V>
@@ -204,8 +197,8 @@ ServerSettings server_settings(const SweepCase& one, const SweepPolicy& policy) 
 std::vector<std::size_t> policy_order(std::size_t policies, std::uint64_t seed, std::uint32_t repeat) {
   std::vector<std::size_t> order(policies);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::uint64_t state = seed;
-  for (std::size_t left = policies; left > 1; --left) std::swap(order[left - 1], order[next_random(state) % left]);
+  Random random(seed);
+  for (std::size_t left = policies; left > 1; --left) std::swap(order[left - 1], order[random.next() % left]);
   std::rotate(order.begin(),
               order.begin() + static_cast<std::ptrdiff_t>((repeat - 1) % std::max<std::size_t>(policies, 1)),
               order.end());

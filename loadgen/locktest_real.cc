@@ -1,0 +1,33 @@
+// locktest_real.cc — locktest on real threads: every policy, compiled for RealWorld.
+// SPDX-License-Identifier: MIT
+#include <system_error>
+
+#include "loadgen/cpu_list.h"
+#include "loadgen/locktest_worlds.h"
+#include "loadgen/stop_signal.h"
+#include "locks/policies.h"
+
+namespace convoy {
+
+const std::vector<LocktestPolicy>& real_locktest_policies() {
+  static const auto policies = locktest_table<RealWorld>(AllPolicies<RealWorld>{});
+  return policies;
+}
+
+Result<LocktestOutcome> run_on_real_threads(const LocktestPolicy& policy, LocktestLoad load) {
+  const std::vector<int> cpus = load.pinned ? usable_cpus() : std::vector<int>{};
+  load.on_thread = [&cpus](std::uint32_t number) {
+    // A processor that has gone meanwhile: the thread runs where it may.
+    if (!cpus.empty()) (void)pin_to_cpus({cpus[number % cpus.size()]});
+    // It may have come before there was a run to stop.
+    if (stop_signal::received() != 0) RealWorld::stop();
+  };
+  stop_signal::call(&RealWorld::stop);
+  try {
+    return policy.run(load);
+  } catch (const std::system_error& error) {
+    return fail("threads: {} cannot be had: {}", load.threads, error.what());
+  }
+}
+
+}  // namespace convoy
