@@ -17,8 +17,11 @@ namespace convoy {
 inline constexpr std::uint32_t kMostLockThreads = 4096;
 inline constexpr std::uint64_t kMostLoad = 1'000'000'000;
 
-// Names of the policies that some world runs (locktest_command.cc).
+// Names of the policies that some world runs (locktest_plan.cc).
 std::vector<std::string> locktest_policy_names();
+
+// Names of the options that say what a run is, and so may stand in a sweep file, besides those that every sweep has.
+std::vector<std::string> locktest_sweep_keys();
 
 struct LocktestOptions {
   std::string lock = "rwsem";

@@ -17,6 +17,7 @@
 #include "loadgen/http_command.h"
 #include "loadgen/http_runner.h"
 #include "loadgen/live_switch.h"
+#include "loadgen/locktest_sweep.h"
 #include "loadgen/server_process.h"
 #include "loadgen/stop_signal.h"
 #include "loadgen/sweep_file.h"
@@ -251,7 +252,11 @@ int run_sweep(const SweepOptions& options, const std::vector<std::string>& comma
   if (!file) return usage_error("convoy-loadgen", "sweep", file.error().message);
   stop_signal::install();
   const auto program = options.server.empty() ? default_server_program() : options.server;
-  if (const auto code = try_everything(*file, program)) return *code;
+  if (file->is_locktest()) {
+    if (auto ok = check_locktest_sweep(*file); !ok) return usage_error("convoy-loadgen", "sweep", ok.error().message);
+  } else if (const auto code = try_everything(*file, program)) {
+    return *code;
+  }
   const auto folder = options.out.empty() ? default_results_folder(file->name) : options.out;
   auto results = SweepResults::create(folder, *file, command);
   if (!results) {
@@ -266,7 +271,7 @@ int run_sweep(const SweepOptions& options, const std::vector<std::string>& comma
   Progress progress(options.quiet, extent.runs);
   progress.set_run_seconds(extent.seconds / static_cast<double>(extent.runs));
   Sweep sweep(*file, program, *results, progress);
-  const auto ended_by = sweep.run();
+  const auto ended_by = file->is_locktest() ? run_locktest_sweep(*file, *results, options.quiet) : sweep.run();
   auto saved = results->save();
   if (saved) saved = report(*file, *results);
   if (!saved) {

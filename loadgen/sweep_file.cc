@@ -12,13 +12,14 @@
 #include "common/parse.h"
 #include "common/toml_file.h"
 #include "loadgen/http_options.h"
+#include "loadgen/locktest_options.h"
 #include "loadgen/random.h"
 
 namespace convoy {
 namespace {
 
-std::vector<std::string> workloads() { return {"http"}; }
-std::vector<std::string> workloads_to_come() { return {"kv", "locktest", "aim7", "hackbench", "pagefault"}; }
+std::vector<std::string> workloads() { return {"http", std::string(kLocktest)}; }
+std::vector<std::string> workloads_to_come() { return {"kv", "aim7", "hackbench", "pagefault"}; }
 
 // Takes `key` out of `object`; null when it is not there.
 Json take(Json& object, const char* key) {
@@ -72,9 +73,30 @@ void gather_dotted(Json& object) {
   for (const auto& key : dotted) object["server"][key.substr(kPrefix.size())] = take(object, key.c_str());
 }
 
+// What a sweep of locktest says in other words than one of a server: its own options are settings as a server's are.
+Result<void> take_locktest_keys(Json& object, const std::string& path, SweepCase& one) {
+  one.keys.warmup = Duration::zero();
+  for (const char* key : {"url", "urls", "url-file", "header", "timeout", "connection", "switch", "warmup", "server"}) {
+    if (object.contains(key)) return fail("{}: {}: is of a sweep that drives a server, not of locktest", path, key);
+  }
+  if (Json threads = take(object, "threads"); !threads.is_null()) object["users"] = std::move(threads);
+  for (const auto& key : locktest_sweep_keys()) {
+    const Json value = take(object, key.c_str());
+    if (value.is_null()) continue;
+    auto text = setting_text(value, key);
+    if (!text) return fail("{}: {}", path, text.error().message);
+    one.server[key] = std::move(*text);
+  }
+  return {};
+}
+
 // Puts what `object` says over what `one` has.
 Result<void> read_case(Json object, const std::string& path, const std::string& where, SweepCase& one) {
   gather_dotted(object);
+  const auto workload = object.value("workload", Json(one.keys.workload));
+  if (workload == kLocktest) {
+    if (auto ok = take_locktest_keys(object, path, one); !ok) return ok;
+  }
   if (auto ok = read_server_settings(take(object, "server"), where + "server", one.server); !ok) return ok;
   // What to ask for is one thing: a case that says url does not keep the list of the file.
   const bool names_target = object.contains("url") || object.contains("urls") || object.contains("url-file");
@@ -112,7 +134,10 @@ Result<std::vector<SweepPolicy>> read_policies(const Json& list, const std::stri
 Result<void> check_cases(const SweepFile& file) {
   for (const auto& one : file.cases) {
     const auto where = one.label.empty() ? file.path : fmt::format("{}: case {}", file.path, quote(one.label));
-    if (one.keys.url.empty() && one.keys.url_file.empty() && one.urls.empty()) {
+    if (one.keys.workload != file.cases.front().keys.workload) {
+      return fail("{}: workload: is one for all cases", where);
+    }
+    if (one.keys.workload == "http" && one.keys.url.empty() && one.keys.url_file.empty() && one.urls.empty()) {
       return fail("{}: url: is missing; a path such as \"/hot.bin\"", where);
     }
     if (!one.keys.url.empty() && one.keys.url.front() != '/') {

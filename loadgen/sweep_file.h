@@ -13,7 +13,7 @@
 
 namespace convoy {
 
-// Settings of convoy-server by name, as text.
+// Settings by name, as text: of convoy-server, or of locktest.
 using ServerSettings = std::map<std::string, std::string>;
 
 // The keys that a sweep file and each of its cases may have, besides `policy`, `case`, `server`, `urls` and `header`.
@@ -45,6 +45,8 @@ struct SweepCase {
   ServerSettings server;
 };
 
+inline constexpr std::string_view kLocktest = "locktest";
+
 struct SweepPolicy {
   std::string label;
   ServerSettings settings;
@@ -55,6 +57,9 @@ struct SweepFile {
   std::string name;              // The file's name without its folder and ending.
   std::vector<SweepCase> cases;  // At least one.
   std::vector<SweepPolicy> policies;
+
+  // All cases have the same workload.
+  bool is_locktest() const { return cases.front().keys.workload == kLocktest; }
 };
 
 // Reads and checks a sweep file. Errors name the file and the key. What the server accepts is not known here.
@@ -63,8 +68,8 @@ Result<SweepFile> read_sweep_file(const std::string& path);
 // As read_sweep_file, for what stands in the file already read.
 Result<SweepFile> parse_sweep(const Json& json, const std::string& path);
 
-// What the server is started with for a policy in a case: the policy's settings win over the case's, and those over the
-// file's. With switch = "live" it is started with the case's alone.
+// What the server is started with, or locktest runs with, for a policy in a case: the policy's settings win over the
+// case's, and those over the file's. With switch = "live" it is started with the case's alone.
 ServerSettings server_settings(const SweepCase& one, const SweepPolicy& policy);
 
 // The policies' places in the order in which repeat `repeat` (from 1) runs them: shuffled by the seed, and turned by

@@ -104,7 +104,7 @@ template <WorkloadHost W, Lockable P>
 LocktestOutcome run_locktest(const LocktestLoad& load) {
   LocktestOutcome outcome;
   outcome.threads.resize(load.threads);
-  LockClass<W> lock_class("lock");
+  alignas(64) LockClass<W> lock_class("lock");
   for (const auto& [knob, value] : load.knobs) lock_class.set_knob(knob, value);
   struct alignas(64) Line {  // nothing else stands in the lock's
     P lock;

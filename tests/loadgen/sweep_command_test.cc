@@ -63,6 +63,38 @@ const std::string kShort =
 const std::string kTwo =
     "[[policy]]\nlabel = 'a'\npage-lock-unfairness = 1000\n[[policy]]\nlabel = 'b/c'\npage-lock-unfairness = 0\n";
 
+TEST_F(SweepCommand, of_locktest_takes_turns_without_a_server) {
+  const std::string head = "workload = 'locktest'\nthreads = [1, 3]\nload = 5\nduration = '20ms'\nrepeat = 2\n";
+  const auto end = sweep(head +
+                         "[[policy]]\nlabel = 'fair'\nlock = 'bounded'\nunfairness = 0\n"
+                         "[[policy]]\nlabel = 'std'\nlock = 'std-mutex'\n");
+  EXPECT_EQ(end.code, 0) << end.err;
+  EXPECT_THAT(end.out, HasSubstr("locktest r% = 0%, load = 5\n"));
+  EXPECT_THAT(end.out, HasSubstr("interleaved"));
+  const auto fair = result("fair.json");
+  ASSERT_EQ(fair.runs.size(), 4U);
+  EXPECT_EQ(fair.runs[1].users, 3U);
+  EXPECT_EQ(fair.runs[3].repeat, 2U);
+  EXPECT_EQ(fair.runs[0].knobs->at("unfairness"), 0U);
+  EXPECT_GT(fair.runs[0].transactions, 0U);
+  EXPECT_EQ(result("std.json").runs.size(), 4U);
+}
+
+TEST_F(SweepCommand, of_locktest_is_looked_at_before_the_first_run) {
+  const std::string head = "workload = 'locktest'\nthreads = [1]\n";
+  for (const auto& [text, key] : std::vector<std::pair<std::string, std::string>>{
+           {"[[policy]]\nlabel = 'a'\nlock = 'none-such'\n", "none-such"},
+           {"read-percent = 50\n[[policy]]\nlabel = 'a'\nlock = 'bounded'\n", "read-percent"},
+           {"[[policy]]\nlabel = 'a'\nlock = 'rwsem'\nunfairness = 1\n", "unfairness"},
+           {"[[policy]]\nlabel = 'a'\npage-lock = 'bounded'\n", "page-lock: is no setting of locktest"},
+           {"users = [5000]\n[[policy]]\nlabel = 'a'\n", "users"}}) {
+    const auto end = sweep((text.starts_with("users") ? "workload = 'locktest'\n" : head) + text);
+    EXPECT_EQ(end.code, 2) << text;
+    EXPECT_THAT(end.err, HasSubstr(key));
+    EXPECT_FALSE(fs::exists(out())) << text;
+  }
+}
+
 TEST_F(SweepCommand, makes_all_runs_and_leaves_all_files) {
   const auto end = sweep(kShort + kTwo);
   EXPECT_EQ(end.code, 0) << end.err;

@@ -69,6 +69,31 @@ TEST(SweepFile, cases_go_over_the_file_and_policies_over_cases) {
   EXPECT_EQ(server_settings(file->cases[0], file->policies[1]).at("page-lock-unfairness"), "9");
 }
 
+TEST(SweepFile, of_locktest) {
+  const std::string head = "workload = 'locktest'\nthreads = [2, 4]\nread-percent = 0\n";
+  const std::string policy = "[[policy]]\nlabel = 'a'\nlock = 'bounded'\nunfairness = 0\n";
+  const auto file = parse(head + "load = 1\nduration = '1s'\npin = true\n" + policy +
+                          "[[case]]\nlabel = 'long'\nload = 9\nthreads = [8]\n[[case]]\nlabel = 'short'\n");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_TRUE(file->is_locktest());
+  EXPECT_THAT(file->cases[0].keys.users, ElementsAre(8));
+  EXPECT_THAT(file->cases[1].keys.users, ElementsAre(2, 4));
+  EXPECT_EQ(file->cases[0].keys.warmup, Duration::zero());
+  EXPECT_THAT(server_settings(file->cases[0], file->policies[0]),
+              ElementsAre(Pair("load", "9"), Pair("lock", "bounded"), Pair("pin", "true"), Pair("read-percent", "0"),
+                          Pair("unfairness", "0")));
+  for (const std::string wrong :
+       {"url = '/a'", "warmup = '1s'", "server.workers = 1", "switch = 'live'", "bogus = 1"}) {
+    const auto refused = parse(head + wrong + "\n" + policy);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_THAT(refused.error().message, HasSubstr(wrong.substr(0, wrong.find_first_of(" ."))));
+  }
+  const auto mixed =
+      parse(head + policy + "[[case]]\nlabel = 'x'\n[[case]]\nlabel = 'y'\nworkload = 'http'\nurl = '/a'\n");
+  ASSERT_FALSE(mixed);
+  EXPECT_THAT(mixed.error().message, HasSubstr("workload"));
+}
+
 TEST(SweepFile, refused_with_the_key_named) {
   const std::string good = "url = '/a'\n";
   const std::vector<std::pair<std::string, std::string>> wrong{
