@@ -41,10 +41,15 @@ class Fiber {
  public:
   using Body = void (*)(void* argument);
 
-  explicit Fiber(std::size_t stack_bytes = 64 * 1024) : stack_bytes_(stack_bytes) {
-    stack_ =
-        static_cast<std::byte*>(mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+  explicit Fiber(std::size_t stack_bytes = 64 * 1024)
+      : Fiber(static_cast<std::byte*>(
+                  mmap(nullptr, stack_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)),
+              stack_bytes) {
+    owns_stack_ = true;
     if (stack_ == MAP_FAILED) std::abort();
+  }
+  // On memory of the caller's, which must outlive the fibre.
+  Fiber(std::byte* stack, std::size_t stack_bytes) : stack_(stack), stack_bytes_(stack_bytes) {
 #if defined(CONVOY_FIBER_TSAN)
     tsan_fiber_ = __tsan_create_fiber(0);
 #endif
@@ -53,7 +58,7 @@ class Fiber {
 #if defined(CONVOY_FIBER_TSAN)
     __tsan_destroy_fiber(tsan_fiber_);
 #endif
-    munmap(stack_, stack_bytes_);
+    if (owns_stack_) munmap(stack_, stack_bytes_);
   }
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
@@ -119,6 +124,7 @@ class Fiber {
 
   std::byte* stack_;
   std::size_t stack_bytes_;
+  bool owns_stack_ = false;
   Body body_ = nullptr;
   void* argument_ = nullptr;
   boost::context::detail::fcontext_t context_ = nullptr;

@@ -1,0 +1,94 @@
+// machine_scheduler.h — Which thread runs on which hardware thread, in the manner of Linux's CFS.
+// SPDX-License-Identifier: MIT
+//
+// A run queue per hardware thread, ordered by virtual run time; slices by latency and granularity, looked at by a tick;
+// a woken thread preempts one that is ahead of it by more than the wake-up granularity. It goes where it ran last if
+// nobody is there, else near its waker: an idle core of that socket, an idle hardware thread, its own queue. A hardware
+// thread that runs out of work pulls a waiting thread, from its own socket first. There is no periodic balancing.
+//
+// Sleeping costs the sleeper `sleep`; until that has passed the thread counts as running. A wake reaches the thread's
+// core by an interrupt; the core leaves the idle state that it chose when it went idle, by the mean of its idle times
+// so far; then the thread is switched in, and runs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sim/machine_lines.h"
+#include "sim/machine_thread.h"
+
+namespace convoy {
+
+class MachineScheduler {
+ public:
+  // Events of hardware threads come behind those of the threads: `first_slot`.
+  MachineScheduler(const MachineSpec& spec, const MachineTopology& topology, MachineEvents& events,
+                   MachineLines& lines, std::uint32_t first_slot);
+
+  MachineCpu& cpu(std::uint32_t index) { return cpus_[index]; }
+  // A thread that has never run: it becomes runnable.
+  void start(MachineThread& thread, std::uint32_t cpu, MachineTime now);
+  // The thread leaves its core. Asleep: until it is woken; else it stays runnable.
+  void leave(MachineThread& thread, bool asleep, MachineTime now);
+  // The event kSwitchedOut.
+  void switched_out(MachineThread& thread, MachineTime now);
+  // The event kSwitchedIn.
+  void switched_in(MachineThread& thread, MachineTime now);
+  // Ends the sleep of a thread, or the one that it is about to begin, from `now` on. waker: a core, or kNoCpu.
+  void wake(MachineThread& thread, std::uint32_t waker, MachineTime now);
+  // The event kPlaced.
+  void place(MachineThread& thread, MachineTime now);
+  // The event of a hardware thread.
+  void tick(MachineCpu& cpu, MachineTime now);
+
+  // Whether somebody else wants the core of a thread that runs.
+  bool is_wanted(const MachineThread& thread) const { return cpus_[thread.cpu].wanted; }
+  bool others_wait(const MachineThread& thread) const { return !cpus_[thread.cpu].queue.empty(); }
+
+  // The thread begins work; its event is kWorked.
+  void begin_work(MachineThread& thread, MachineTime work, MachineTime now);
+  // The event kWorked: whether the work is done.
+  bool end_work(MachineThread& thread, MachineTime now);
+  void pause_work(MachineThread& thread, MachineTime now);
+  void resume_work(MachineThread& thread, MachineTime now);
+
+ private:
+  struct IdleState {
+    MachineTime exit;
+    MachineTime residency;
+  };
+
+  void want(MachineCpu& cpu, MachineTime now);
+  void poke(MachineThread* thread, MachineTime now);
+  void enqueue(MachineCpu& cpu, MachineThread& thread, MachineTime now);
+  void charge_runtime(MachineCpu& cpu, MachineTime now);
+  MachineThread* pick(MachineCpu& cpu);
+  MachineThread* pull(MachineCpu& cpu);
+  MachineThread* take_unpinned(MachineCpu& from);
+  void run_next(MachineCpu& cpu, MachineTime now);
+  void go_idle(MachineCpu& cpu, MachineTime now);
+  void switch_in(MachineCpu& cpu, MachineThread& thread, MachineTime at);
+  void leave_idle(MachineCpu& cpu, MachineThread& thread, MachineTime now);
+  std::uint32_t choose_cpu(const MachineThread& thread) const;
+  std::uint32_t idle_near(std::uint32_t target) const;
+  bool is_idle(std::uint32_t cpu) const { return cpus_[cpu].current == nullptr; }
+  void set_tick(MachineCpu& cpu, MachineTime now);
+  MachineThread* working_sibling(const MachineThread& thread);
+  void settle(MachineThread& thread, MachineTime now);
+  void schedule_end(MachineThread& thread, bool disturbed, MachineTime now);
+
+  const MachineTopology& topology_;
+  MachineEvents& events_;
+  MachineLines& lines_;
+  std::uint32_t first_slot_;
+  std::vector<MachineCpu> cpus_;
+  std::vector<IdleState> idle_states_;  // the shallowest first
+  std::uint64_t queued_ = 0;            // threads in all queues
+  MachineTime sleep_, switch_in_, ipi_;
+  MachineTime tick_;
+  MachineTime latency_, min_granularity_;
+  std::int64_t wakeup_granularity_;
+  MachineTime slowdown_;  // of 1024
+};
+
+}  // namespace convoy
