@@ -38,18 +38,17 @@ int make_runs(const LocktestOptions& options, const LocktestPlan& plan, ResultFi
     for (const auto threads : options.threads) {
       if (!options.quiet && runs > 1)
         log_info("run {} of {}: {} thread{}", result.runs.size() + 1, runs, threads, threads == 1 ? "" : "s");
-      auto run = run_locktest_plan(plan, threads);
-      if (!run) {
-        log_error("{}", run.error().message);
+      auto report = run_locktest_plan(plan, threads);
+      if (!report) {
+        log_error("{}", report.error().message);
         return kAbortedExit;
       }
-      run->label = options.label;
-      run->repeat = repeat;
-      silent = silent || (run->transactions == 0 && !run->interrupted);
-      LocktestLoad load = plan.load;
-      load.threads = threads;
-      const auto printed = print(options, locktest_text(*plan.policy, load, *run) + "\n");
-      result.runs.push_back(std::move(*run));
+      Run& run = report->run;
+      run.label = options.label;
+      run.repeat = repeat;
+      silent = silent || (run.transactions == 0 && !run.interrupted);
+      const auto printed = print(options, report->text + "\n");
+      result.runs.push_back(std::move(run));
       if (result.runs.back().interrupted) return 128 + stop_signal::received();
       if (!printed) {
         log_error("{}", printed.error().message);
@@ -74,7 +73,10 @@ Result<void> put_out(const LocktestOptions& options, const ResultFile& result) {
 
 int run_locktest_command(const LocktestOptions& options, const std::vector<std::string>& command) {
   const auto plan = plan_locktest(options);
-  if (!plan) return usage_error(kProgram, kCommand, "--" + plan.error().message);
+  if (!plan) {
+    const auto& message = plan.error().message;
+    return usage_error(kProgram, kCommand, message.starts_with("--") ? message : "--" + message);
+  }
   if (options.json == "-" && options.csv == "-") {
     return usage_error(kProgram, kCommand, "--json - and --csv -: stdout takes one of them");
   }

@@ -32,6 +32,9 @@ struct LocktestOptions {
   std::uint32_t repeat = 1;
   std::uint64_t seed = 1;
   bool pin = false;
+  std::string machine;
+  std::vector<std::string> machine_set;
+  bool stats = false;
   std::array<std::optional<std::uint32_t>, kKnobCount> knobs{};
   std::string label;
   std::string json;
@@ -49,12 +52,18 @@ struct LocktestOptions {
       "Each operation is a read with this probability, independently; 0 for a policy without a shared mode.",
       Also{.default_text = "50, without a shared mode 0"});
     v("load", c.load, Range<std::uint64_t>{0, kMostLoad}, start,
-      "Work under the lock; a unit is one pause instruction.");
+      "Work under the lock; a unit is one pause instruction, on a machine its work-unit-ns.");
     v("duration", c.duration, Range<Duration>{milliseconds(1), hours(24)}, start,
       "Length of a run; a bare number is seconds.", Also{.short_name = "t"});
     v("repeat", c.repeat, Range<std::uint32_t>{1, kMostRepeats}, start, "Runs of each level.");
     v("seed", c.seed, Range<std::uint64_t>{1, 1'000'000'000'000}, start, "Draws which operations are reads.");
-    v("pin", c.pin, nullptr, start, "Pin each thread to a processor, in turn.");
+    v("pin", c.pin, nullptr, start, "Pin each thread to a processor, in turn; on a machine they always are.");
+    v("machine", c.machine, Text{"the path of a machine file; configs/machines has some"}, start,
+      "Run on this simulated machine, in virtual time.",
+      Also{.value_name = "FILE.toml", .default_text = "real threads"});
+    v("machine-set", c.machine_set, Text{"KEY=VALUE"}, start, "Change a number of the machine.",
+      Also{.value_name = "KEY=VALUE"});
+    v("stats", c.stats, nullptr, start, "Say how fast the machine was simulated.");
     for (std::size_t k = 0; k < kKnobCount; ++k) {
       const KnobInfo& about = kKnobs[k];
       v(about.name, c.knobs[k], Range<std::uint32_t>{about.minimum, about.maximum}, start, about.sentence,

@@ -34,6 +34,31 @@ Result<void> take_knobs(const LocktestOptions& options, LocktestPlan& plan) {
   return {};
 }
 
+Result<void> take_machine(const LocktestOptions& options, LocktestPlan& plan) {
+  if (options.machine.empty()) {
+    if (!options.machine_set.empty())
+      return fail("machine-set: {} is not allowed without --machine", quote(options.machine_set.front()));
+    return {};
+  }
+  auto machine = read_machine_file(options.machine);
+  if (!machine) return fail("machine: {}", machine.error().message);
+  for (const auto& assignment : options.machine_set) {
+    if (auto set = set_machine_number(*machine, assignment); !set) return tl::unexpected(set.error());
+  }
+  plan.machine = std::move(*machine);
+  return {};
+}
+
+// What simulating cost. Accesses are those that went through the cost model: polls of a waiting core are none.
+std::string stats_text(const MachineStats& stats, double cpu_s) {
+  return fmt::format(
+      "Simulated {:.3f} s in {:.2f} s of processor time: {} accesses, {:.1f} million a second; {} misses, {} events, "
+      "{} fibre switches\n",
+      static_cast<double>(stats.virtual_time) / 1e12, cpu_s, stats.accesses,
+      static_cast<double>(stats.accesses) / 1e6 / std::max(cpu_s, 1e-9), stats.misses, stats.events,
+      stats.fiber_switches);
+}
+
 }  // namespace
 
 std::vector<std::string> locktest_policy_names() {
@@ -43,8 +68,8 @@ std::vector<std::string> locktest_policy_names() {
 }
 
 std::vector<std::string> locktest_sweep_keys() {
-  static constexpr std::string_view kOfEverySweep[] = {"threads", "duration", "repeat", "seed",
-                                                       "label",   "json",     "csv",    "quiet"};
+  static constexpr std::string_view kOfEverySweep[] = {"threads", "duration", "repeat", "seed", "label",
+                                                       "json",    "csv",      "quiet",  "stats"};
   LocktestOptions options;
   std::vector<std::string> keys;
   for (const Setting& setting : Settings::of(options)) {
@@ -56,9 +81,12 @@ std::vector<std::string> locktest_sweep_keys() {
 
 Result<LocktestPlan> plan_locktest(const LocktestOptions& options) {
   LocktestPlan plan;
-  const auto& policies = real_locktest_policies();
-  plan.policy = &*std::find_if(policies.begin(), policies.end(),
-                               [&](const LocktestPolicy& policy) { return policy.traits.name == options.lock; });
+  if (auto taken = take_machine(options, plan); !taken) return tl::unexpected(taken.error());
+  const auto& policies = plan.machine ? machine_locktest_policies() : real_locktest_policies();
+  const auto found = std::find_if(policies.begin(), policies.end(),
+                                  [&](const LocktestPolicy& policy) { return policy.traits.name == options.lock; });
+  if (found == policies.end()) return fail("lock: {} is not allowed; it runs on real threads only", options.lock);
+  plan.policy = &*found;
   plan.load.read_percent = options.read_percent.value_or(plan.policy->shared ? 50 : 0);
   if (plan.load.read_percent > 0 && !plan.policy->shared) {
     return fail("read-percent: {} is not allowed; 0, since {} has no shared mode", plan.load.read_percent,
@@ -67,26 +95,38 @@ Result<LocktestPlan> plan_locktest(const LocktestOptions& options) {
   plan.load.load = options.load;
   plan.load.duration_ns = static_cast<std::uint64_t>(options.duration.count());
   plan.load.seed = options.seed;
-  plan.load.pinned = options.pin;
+  plan.load.pinned = options.pin || plan.machine;
+  plan.load.cut_short = &stop_signal::flag();
+  plan.stats = options.stats;
   if (auto taken = take_knobs(options, plan); !taken) return tl::unexpected(taken.error());
   return plan;
 }
 
-Result<Run> run_locktest_plan(const LocktestPlan& plan, std::uint32_t threads) {
+Result<LocktestReport> run_locktest_plan(const LocktestPlan& plan, std::uint32_t threads) {
   LocktestLoad load = plan.load;
   load.threads = threads;
-  Run run;
-  run.world = "real";
-  run.started_at = utc_text(std::time(nullptr));
+  LocktestReport report;
+  report.run.started_at = utc_text(std::time(nullptr));
+  MachineStats stats;
   const ProcessCpu before = own_cpu();
-  const auto outcome = run_on_real_threads(*plan.policy, load);
+  const auto outcome = plan.machine ? run_on_machine(*plan.policy, load, plan.machine->spec, stats)
+                                    : run_on_real_threads(*plan.policy, load);
   if (!outcome) return tl::unexpected(outcome.error());
   const ProcessCpu used = own_cpu() - before;
-  run.cpu.client_user_s = used.user_s;
-  run.cpu.client_sys_s = used.sys_s;
-  describe_locktest(*plan.policy, load, *outcome, run);
-  run.interrupted = stop_signal::received() != 0;
-  return run;
+  describe_locktest(*plan.policy, load, *outcome, report.run);
+  report.run.interrupted = stop_signal::received() != 0;
+  report.text = locktest_text(*plan.policy, load, report.run);
+  if (!plan.machine) {
+    report.run.cpu.client_user_s = used.user_s;
+    report.run.cpu.client_sys_s = used.sys_s;
+    return report;
+  }
+  report.run.world = "machine";
+  report.run.machine = plan.machine->name;
+  report.run.trace_hash = fmt::format("{:016x}", stats.trace_hash);
+  report.text += fmt::format("Machine = {}, trace hash = {}\n", *report.run.machine, *report.run.trace_hash);
+  if (plan.stats) report.text += stats_text(stats, used.user_s + used.sys_s);
+  return report;
 }
 
 }  // namespace convoy

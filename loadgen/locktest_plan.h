@@ -3,16 +3,26 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "common/result_schema.h"
 #include "loadgen/locktest_options.h"
 #include "loadgen/locktest_worlds.h"
+#include "sim/machine_file.h"
 
 namespace convoy {
 
 struct LocktestPlan {
-  const LocktestPolicy* policy = nullptr;
-  LocktestLoad load;  // threads are filled in
+  const LocktestPolicy* policy = nullptr;  // of the world
+  LocktestLoad load;                       // threads are filled in
+  std::optional<MachineFile> machine;      // none: real threads
+  bool stats = false;
+};
+
+struct LocktestReport {
+  Run run;
+  std::string text;  // as locktest_text(), and what there is to say of the world
 };
 
 // Errors begin with the name of the option and say its value and what is allowed.
@@ -20,6 +30,6 @@ Result<LocktestPlan> plan_locktest(const LocktestOptions& options);
 
 // Makes one run; the caller's thread sleeps meanwhile. Label and repeat are the caller's. A signal ends it early and
 // marks it. Error: it could not be made.
-Result<Run> run_locktest_plan(const LocktestPlan& plan, std::uint32_t threads);
+Result<LocktestReport> run_locktest_plan(const LocktestPlan& plan, std::uint32_t threads);
 
 }  // namespace convoy

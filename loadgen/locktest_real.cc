@@ -4,7 +4,6 @@
 
 #include "loadgen/cpu_list.h"
 #include "loadgen/locktest_worlds.h"
-#include "loadgen/stop_signal.h"
 #include "locks/policies.h"
 
 namespace convoy {
@@ -16,13 +15,10 @@ const std::vector<LocktestPolicy>& real_locktest_policies() {
 
 Result<LocktestOutcome> run_on_real_threads(const LocktestPolicy& policy, LocktestLoad load) {
   const std::vector<int> cpus = load.pinned ? usable_cpus() : std::vector<int>{};
+  // A processor that has gone meanwhile: the thread runs where it may.
   load.on_thread = [&cpus](std::uint32_t number) {
-    // A processor that has gone meanwhile: the thread runs where it may.
     if (!cpus.empty()) (void)pin_to_cpus({cpus[number % cpus.size()]});
-    // It may have come before there was a run to stop.
-    if (stop_signal::received() != 0) RealWorld::stop();
   };
-  stop_signal::call(&RealWorld::stop);
   try {
     return policy.run(load);
   } catch (const std::system_error& error) {

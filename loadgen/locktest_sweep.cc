@@ -44,8 +44,9 @@ std::optional<int> run_levels(const SweepCase& one, const SweepPolicy& policy, s
   const auto plan = plan_of(one, policy);
   if (!plan) return fail_with(plan.error());
   for (const auto threads : one.keys.users) {
-    auto run = run_locktest_plan(*plan, threads);
-    if (!run) return fail_with(run.error());
+    auto report = run_locktest_plan(*plan, threads);
+    if (!report) return fail_with(report.error());
+    Run* const run = &report->run;
     // A run cut short is no repeat of the others.
     if (run->interrupted) return 128 + stop_signal::received();
     run->label = policy.label;

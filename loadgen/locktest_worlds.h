@@ -2,20 +2,27 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/result.h"
 #include "loadgen/workloads/locktest_policies.h"
+#include "sim/machine.h"
+#include "sim/machine_spec.h"
 
 namespace convoy {
 
 // Every policy of real threads, those of the C++ library among them.
 const std::vector<LocktestPolicy>& real_locktest_policies();
 
-// Makes a run on real threads. When pinned, they take the processors that the process may use in turn. A signal ends it
-// early (stop_signal.h). Error: the system gives no further thread.
+// Makes a run on real threads. When pinned, they take the processors that the process may use in turn. Error: the
+// system gives no further thread.
 Result<LocktestOutcome> run_on_real_threads(const LocktestPolicy& policy, LocktestLoad load);
+
+// Those of every world.
+const std::vector<LocktestPolicy>& machine_locktest_policies();
+
+// Makes a run on a simulated machine, threads pinned to its processors in turn.
+LocktestOutcome run_on_machine(const LocktestPolicy& policy, const LocktestLoad& load, const MachineSpec& machine,
+                               MachineStats& stats);
 
 }  // namespace convoy

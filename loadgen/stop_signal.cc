@@ -16,14 +16,12 @@ namespace {
 
 std::atomic<int> g_signal{0};
 std::atomic<int> g_descriptor{-1};
-std::atomic<void (*)()> g_hook{nullptr};
 
 void handle(int signal) {
   const int saved = errno;
   if (g_signal.exchange(signal) != 0) ::_exit(128 + signal);
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto written = ::write(g_descriptor.load(), &one, sizeof one);
-  if (const auto hook = g_hook.load()) hook();
   errno = saved;
 }
 
@@ -52,7 +50,7 @@ int wait_ns(long long ns) {
   return received();
 }
 
-void call(void (*hook)()) { g_hook = hook; }
+const std::atomic<int>& flag() { return g_signal; }
 
 void clear() {
   g_signal = 0;

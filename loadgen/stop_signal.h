@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <atomic>
+
 namespace convoy {
 
 // Process-wide. The first signal asks for an orderly end, with a partial result; a second one ends the process at once.
@@ -19,8 +21,8 @@ int descriptor();
 // Sleeps until a signal or until `ns` nanoseconds have passed; returns received().
 int wait_ns(long long ns);
 
-// Has the handler call `hook` when a signal comes from now on. It does only what a signal handler may.
-void call(void (*hook)());
+// What received() returns, for who looks very often.
+const std::atomic<int>& flag();
 
 // Forgets a signal; for tests.
 void clear();

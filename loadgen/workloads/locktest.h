@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -32,6 +33,7 @@ struct LocktestLoad {
   bool pinned = false;                                // each thread to one processor, by the world or by on_thread
   std::vector<std::pair<Knob, std::uint32_t>> knobs;  // those that are not as usual
   std::function<void(std::uint32_t)> on_thread;       // called by each thread before it begins, with its number
+  const std::atomic<int>* cut_short = nullptr;        // not 0: the run ends before its time
 };
 
 // What one thread did. An operation counts when it has ended before the time was up; the one that was under way then is
@@ -86,7 +88,7 @@ LocktestThread locktest_thread(P& lock, const LocktestLoad& load, std::uint32_t 
   for (bool over = W::stopped(); !over;) {
     const bool read = random.below(100) < load.read_percent;
     locktest_operation<W>(lock, read, load.load);
-    over = W::stopped();
+    over = W::stopped() || (load.cut_short != nullptr && load.cut_short->load(std::memory_order_relaxed) != 0);
     if (over) {
       (read ? mine.late_reads : mine.late_writes) = 1;
     } else {

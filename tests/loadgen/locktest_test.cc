@@ -174,6 +174,34 @@ TEST(Locktest, prints_the_lines_of_the_kernel_module) {
             "Total Rate = 0 op/s; Percpu Rate = 0 op/s\n");
 }
 
+// The machine: what a run is depends on workload, machine and seed alone, and its identities hold as on real threads.
+TEST(Locktest, every_policy_runs_on_a_machine_and_repeats_itself) {
+  const MachineSpec two_cores;
+  ASSERT_EQ(machine_locktest_policies().size(), WorldPolicies<RealWorld>::kSize);
+  for (const auto& policy : machine_locktest_policies()) {
+    SCOPED_TRACE(std::string(policy.traits.name));
+    auto load = load_of(2, policy.shared ? 50 : 0);
+    load.duration_ns = kMilli;
+    MachineStats first, second, other;
+    const auto outcome = run_on_machine(policy, load, two_cores, first);
+    EXPECT_EQ(run_on_machine(policy, load, two_cores, second).events, outcome.events);
+    EXPECT_EQ(first.trace_hash, second.trace_hash);
+    LocktestThread all;
+    for (const auto& thread : outcome.threads) {
+      all.reads += thread.reads + thread.late_reads;
+      all.writes += thread.writes + thread.late_writes;
+    }
+    EXPECT_GT(all.operations(), 0u);
+    EXPECT_EQ(all.reads > 0, policy.shared);
+    // The time that was asked for, but for the operation under way at its end.
+    EXPECT_NEAR(static_cast<double>(outcome.window_ns()), kMilli, 0.1 * kMilli);
+    claim_identities_of(outcome, {.exclusive = all.writes, .shared = all.reads});
+    load.seed = 2;
+    (void)run_on_machine(policy, load, two_cores, other);
+    EXPECT_NE(first.trace_hash, other.trace_hash);
+  }
+}
+
 // As a program.
 
 ResultFile result_of(const std::string& text) {
@@ -183,6 +211,8 @@ ResultFile result_of(const std::string& text) {
   EXPECT_TRUE(result) << result.error().message;
   return result ? *result : ResultFile{};
 }
+
+const std::string kXeon = "configs/machines/xeon-2s-96t.toml";
 
 TEST(LocktestProgram, usage_errors_name_option_value_and_what_is_allowed) {
   const std::vector<std::pair<std::vector<std::string>, std::string>> wrong{
@@ -203,6 +233,10 @@ TEST(LocktestProgram, usage_errors_name_option_value_and_what_is_allowed) {
       {{"--repeat", "0"}, "--repeat"},
       {{"--json", "-", "--csv", "-"}, "stdout takes one of them"},
       {{"--json", "/nowhere/result.json"}, "--json: "},
+      {{"--machine", "/nowhere/m.toml"}, "--machine: /nowhere/m.toml: cannot be read"},
+      {{"--machine-set", "pause-ns=1"}, "--machine-set: 'pause-ns=1' is not allowed without --machine"},
+      {{"--machine", kXeon, "--machine-set", "bogus=1"}, "--machine-set: no setting 'bogus'"},
+      {{"--machine", kXeon, "--lock", "std-mutex"}, "--lock: std-mutex is not allowed; it runs on real threads only"},
       {{"extra"}, "unexpected argument 'extra'"},
       {{"--bogus"}, "unknown option '--bogus'"},
   };
@@ -263,10 +297,36 @@ TEST(LocktestProgram, results_can_be_validated_and_compared) {
   for (const auto& path : paths) std::filesystem::remove(path);
 }
 
+TEST(LocktestProgram, on_a_machine) {
+  const auto end = loadgen({"locktest", "--machine", kXeon, "--machine-set", "work-unit-ns=20", "-c", "2,96", "-t",
+                            "5ms", "--stats", "--json", "-"});
+  EXPECT_EQ(end.code, 0) << end.err;
+  const auto result = result_of(end.out);
+  ASSERT_EQ(result.runs.size(), 2u);
+  EXPECT_EQ(result.runs[1].world, "machine");
+  EXPECT_EQ(result.runs[1].machine, "xeon-2s-96t");
+  EXPECT_EQ(result.runs[1].users, 96u);
+  EXPECT_NEAR(result.runs[1].duration_s, 0.005, 0.0005);
+  ASSERT_TRUE(result.runs[1].trace_hash);
+  EXPECT_THAT(end.err, HasSubstr("Machine = xeon-2s-96t, trace hash = " + *result.runs[1].trace_hash + "\n"));
+  EXPECT_THAT(end.err, HasSubstr(" million a second; "));
+}
+
 TEST(LocktestProgram, a_signal_leaves_a_valid_partial_result) {
-  for (const int signal : {SIGINT, SIGTERM}) {
-    Program program({(testing::build_folder() / "convoy-loadgen").string(), "locktest", "-c", "3", "-t", "100s",
-                     "--repeat", "5", "--json", "-"});
+  for (const bool on_machine : {false, true}) {
+    const int signal = on_machine ? SIGTERM : SIGINT;
+    std::vector<std::string> words{(testing::build_folder() / "convoy-loadgen").string(),
+                                   "locktest",
+                                   "-c",
+                                   "3",
+                                   "-t",
+                                   "1000s",
+                                   "--repeat",
+                                   "5",
+                                   "--json",
+                                   "-"};
+    if (on_machine) words.insert(words.end(), {"--machine", kXeon});
+    Program program(words);
     ASSERT_TRUE(program.wait_for_error_text("run 1 of 5"));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     program.signal(signal);
@@ -276,7 +336,7 @@ TEST(LocktestProgram, a_signal_leaves_a_valid_partial_result) {
     const auto result = result_of(end.out);
     ASSERT_EQ(result.runs.size(), 1u);
     EXPECT_TRUE(result.runs[0].interrupted);
-    EXPECT_LT(result.runs[0].duration_s, 50);
+    EXPECT_LT(result.runs[0].duration_s, 900);
   }
 }
 
