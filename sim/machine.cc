@@ -11,8 +11,7 @@ namespace convoy {
 namespace {
 
 void* reserve(std::size_t bytes) {
-  void* const memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) std::abort();
   return memory;
 }
@@ -66,9 +65,7 @@ void Machine::panic(std::string_view text) const {
   std::abort();
 }
 
-MachineStats Machine::stats() const {
-  return {accesses_, misses_, events_done_, switches_, hash_, now_};
-}
+MachineStats Machine::stats() const { return {accesses_, misses_, events_done_, switches_, hash_, now_}; }
 
 void* Machine::allocate(std::size_t bytes, std::size_t alignment) {
   heap_used_ = (heap_used_ + alignment - 1) / alignment * alignment;
@@ -176,12 +173,15 @@ void Machine::loop() {
 
 void Machine::happen(MachineThread& thread) {
   switch (thread.next) {
-    case Next::kRun: return run_fiber(thread);
-    case Next::kServe: return lines_.serve(*thread.line, now_);
+    case Next::kRun:
+      return run_fiber(thread);
+    case Next::kServe:
+      return lines_.serve(*thread.line, now_);
     case Next::kArrive:
       lines_.arrive(thread, now_);
       return thread.spin.active ? look(thread) : run_fiber(thread);
-    case Next::kPoll: return look(thread);
+    case Next::kPoll:
+      return look(thread);
     case Next::kSwitchedOut:
       scheduler_.switched_out(thread, now_);
       if (thread.ended) --alive_;
@@ -189,7 +189,8 @@ void Machine::happen(MachineThread& thread) {
     case Next::kSwitchedIn:
       scheduler_.switched_in(thread, now_);
       return go_on(thread);
-    case Next::kPlaced: return scheduler_.place(thread, now_);
+    case Next::kPlaced:
+      return scheduler_.place(thread, now_);
     case Next::kDeadline:
       thread.timed_out = true;
       return scheduler_.wake(thread, kNoCpu, now_);
@@ -198,7 +199,8 @@ void Machine::happen(MachineThread& thread) {
       if (!must_leave(thread)) return scheduler_.resume_work(thread, now_);
       scheduler_.pause_work(thread, now_);
       return scheduler_.leave(thread, false, now_);
-    case Next::kNothing: panic("an event without a meaning");
+    case Next::kNothing:
+      panic("an event without a meaning");
   }
 }
 

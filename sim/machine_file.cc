@@ -24,8 +24,8 @@ Result<MachineNumber> read_number(const std::string& key, const Json& entry) {
       return fail("{}: unknown {}; allowed are value, mark, source", key, quote(name));
   }
   MachineNumber number;
-  for (const auto& [name, field] : {std::pair{"value", &number.value}, std::pair{"mark", &number.mark},
-                                    std::pair{"source", &number.source}}) {
+  for (const auto& [name, field] :
+       {std::pair{"value", &number.value}, std::pair{"mark", &number.mark}, std::pair{"source", &number.source}}) {
     const auto found = entry.find(name);
     if (found == entry.end()) return fail("{}: {} is missing; every number has value, mark and source", key, name);
     const auto text = setting_text(*found, key);
@@ -93,8 +93,7 @@ Result<void> set_machine_number(MachineFile& file, std::string_view assignment) 
   const std::string key(assignment.substr(0, equals));
   const std::string value(assignment.substr(equals + 1));
   MachineSpec changed = file.spec;
-  if (auto done = Settings::of(changed).set(key, value); !done)
-    return fail("--machine-set: {}", done.error().message);
+  if (auto done = Settings::of(changed).set(key, value); !done) return fail("--machine-set: {}", done.error().message);
   if (auto done = check_whole(changed); !done) return fail("--machine-set {}: {}", assignment, done.error().message);
   file.spec = changed;
   file.numbers[key] = {value, "set", "--machine-set"};

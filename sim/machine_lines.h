@@ -30,14 +30,14 @@ namespace convoy {
 // All zero is a line that nobody has touched.
 struct MachineLine {
   CpuSet copies;
-  std::uint32_t alone = 0;     // 1 + who may write it at once; 0: nobody
-  std::uint32_t number = 0;    // 1 + how many lines were touched before
-  std::uint32_t home = 0;      // 1 + the socket whose memory it lies in
-  std::uint32_t requests = 0;  // that are under way
-  MachineTime free_at = 0;     // when it can serve the next request
-  MachineTime reads_end = 0;   // when the last copy under way arrives
-  MachineTime leaves_at = 0;   // when the request under way takes the line from who has it; 0: none does
-  bool copies_leave = false;   // whether that ends the copies too, as a write does
+  std::uint32_t alone = 0;         // 1 + who may write it at once; 0: nobody
+  std::uint32_t number = 0;        // 1 + how many lines were touched before
+  std::uint32_t home = 0;          // 1 + the socket whose memory it lies in
+  std::uint32_t requests = 0;      // that are under way
+  MachineTime free_at = 0;         // when it can serve the next request
+  MachineTime reads_end = 0;       // when the last copy under way arrives
+  MachineTime leaves_at = 0;       // when the request under way takes the line from who has it; 0: none does
+  bool copies_leave = false;       // whether that ends the copies too, as a write does
   MachineThread* first = nullptr;  // of the requests that wait
   MachineThread* last = nullptr;
   LineWatch* watches = nullptr;

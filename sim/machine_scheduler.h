@@ -22,8 +22,8 @@ namespace convoy {
 class MachineScheduler {
  public:
   // Events of hardware threads come behind those of the threads: `first_slot`.
-  MachineScheduler(const MachineSpec& spec, const MachineTopology& topology, MachineEvents& events,
-                   MachineLines& lines, std::uint32_t first_slot);
+  MachineScheduler(const MachineSpec& spec, const MachineTopology& topology, MachineEvents& events, MachineLines& lines,
+                   std::uint32_t first_slot);
 
   MachineCpu& cpu(std::uint32_t index) { return cpus_[index]; }
   // A thread that has never run: it becomes runnable.

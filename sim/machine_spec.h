@@ -81,7 +81,8 @@ struct MachineSpec {
     v("nearest-window-ns", m.nearest_window, kNs, kStart, "How long a request may be passed by nearer ones.");
     v("pause-ns", m.pause, Range{0.1, 1e6}, kStart, "From one poll of a spinning core to the next.");
     v("work-unit-ns", m.work_unit, kNs, kStart, "One unit of prescribed work.");
-    v("smt-slowdown", m.smt_slowdown, Range{1.0, 4.0}, kStart, "Work takes so many times as long beside a busy sibling.");
+    v("smt-slowdown", m.smt_slowdown, Range{1.0, 4.0}, kStart,
+      "Work takes so many times as long beside a busy sibling.");
     v("syscall-ns", m.syscall, kNs, kStart, "In and out of the kernel; in user mode only.");
     v("wake-ns", m.wake, kNs, kStart, "What the waker of a sleeper pays.");
     v("wake-awake-ns", m.wake_awake, kNs, kStart, "What it pays when the thread is awake.");

@@ -22,16 +22,16 @@ enum class Access : std::uint8_t { kLoad, kStore, kAtomic };
 
 // What the event of a thread means when its time has come.
 enum class Next : std::uint8_t {
-  kNothing,       // it waits for somebody else's event
-  kRun,           // its fibre goes on
-  kServe,         // it is first in the queue of a line, which is free now
-  kArrive,        // the line that it asked for has come
-  kPoll,          // it spins, and looks at its words
-  kSwitchedOut,   // it has left its core
-  kSwitchedIn,    // it has its core
-  kPlaced,        // it was woken, and needs a core
-  kDeadline,      // it sleeps, and its deadline has come
-  kWorked,        // its work has ended, or its core's sibling has begun or ended some, or its core is wanted
+  kNothing,      // it waits for somebody else's event
+  kRun,          // its fibre goes on
+  kServe,        // it is first in the queue of a line, which is free now
+  kArrive,       // the line that it asked for has come
+  kPoll,         // it spins, and looks at its words
+  kSwitchedOut,  // it has left its core
+  kSwitchedIn,   // it has its core
+  kPlaced,       // it was woken, and needs a core
+  kDeadline,     // it sleeps, and its deadline has come
+  kWorked,       // its work has ended, or its core's sibling has begun or ended some, or its core is wanted
 };
 
 // A spinning thread's interest in a line.
@@ -47,10 +47,10 @@ struct SpinWait {
   const void* context = nullptr;
   std::array<LineWatch, 2> watches;
   MachineTime started = 0;
-  MachineTime until = kNoTime;       // the deadline of the caller: kTimeIsUp
-  MachineTime spent_at = kNoTime;    // its number of polls: kBudgetSpent
-  MachineTime yields_at = kNoTime;   // user mode: from here on the core is given away to who wants it
-  MachineThread* owner = nullptr;    // whose core the wait depends on
+  MachineTime until = kNoTime;      // the deadline of the caller: kTimeIsUp
+  MachineTime spent_at = kNoTime;   // its number of polls: kBudgetSpent
+  MachineTime yields_at = kNoTime;  // user mode: from here on the core is given away to who wants it
+  MachineThread* owner = nullptr;   // whose core the wait depends on
   MachineThread* next_on_owner = nullptr;
   MachineThread* previous_on_owner = nullptr;
   bool optimistic = false;
@@ -61,14 +61,14 @@ struct SpinWait {
 
 struct MachineThread {
   std::uint32_t index = 0;
-  std::uint32_t cpu = kNoCpu;       // where it runs, or ran last
-  std::uint32_t pinned = kNoCpu;    // kNoCpu: anywhere
-  MachineTime clock = 0;            // its own time while its fibre runs; never behind the machine's
+  std::uint32_t cpu = kNoCpu;     // where it runs, or ran last
+  std::uint32_t pinned = kNoCpu;  // kNoCpu: anywhere
+  MachineTime clock = 0;          // its own time while its fibre runs; never behind the machine's
   Next next = Next::kNothing;
-  bool on_cpu = false;              // from switch-in to switch-out
-  bool asleep = false;              // has left its core by park(), or is about to
-  bool leaving = false;             // the switch-out is under way
-  bool wake_pending = false;        // was woken while it was leaving, from wake_at on
+  bool on_cpu = false;        // from switch-in to switch-out
+  bool asleep = false;        // has left its core by park(), or is about to
+  bool leaving = false;       // the switch-out is under way
+  bool wake_pending = false;  // was woken while it was leaving, from wake_at on
   MachineTime wake_at = 0;
   bool ended = false;
 
@@ -114,14 +114,14 @@ struct MachineCpu {
   std::uint32_t index = 0;
   MachineThread* current = nullptr;  // runs, or is being switched in or out
   std::vector<MachineThread*> queue;
-  bool wanted = false;               // the kernel's need_resched
+  bool wanted = false;  // the kernel's need_resched
   std::int64_t least_runtime = 0;
   MachineTime slice_since = 0;
   MachineTime idle_since = 0;
-  MachineTime idle_exit = 0;         // of the state that it is in
-  MachineTime expected_idle = 0;     // a running mean of its idle times
-  bool is_measured = false;          // whether it has ended an idle time
-  bool counts_idle = false;          // whether idle_since is one: not before its first thread
+  MachineTime idle_exit = 0;      // of the state that it is in
+  MachineTime expected_idle = 0;  // a running mean of its idle times
+  bool is_measured = false;       // whether it has ended an idle time
+  bool counts_idle = false;       // whether idle_since is one: not before its first thread
 };
 
 }  // namespace convoy

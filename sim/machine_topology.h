@@ -43,8 +43,11 @@ enum class Distance : std::uint8_t { kSelf, kSmt, kCluster, kSocket, kCross };
 class MachineTopology {
  public:
   explicit MachineTopology(const MachineSpec& spec)
-      : cpus_(spec.cpus()), cores_(cpus_ / spec.threads_per_core), cores_per_cluster_(spec.cores_per_cluster),
-        cores_per_socket_(spec.clusters_per_socket * spec.cores_per_cluster), groups_(cpus_) {
+      : cpus_(spec.cpus()),
+        cores_(cpus_ / spec.threads_per_core),
+        cores_per_cluster_(spec.cores_per_cluster),
+        cores_per_socket_(spec.clusters_per_socket * spec.cores_per_cluster),
+        groups_(cpus_) {
     for (std::uint32_t cpu = 0; cpu < cpus_; ++cpu) {
       for (std::uint32_t other = 0; other < cpus_; ++other) {
         const Distance distance = between(cpu, other);

@@ -62,6 +62,8 @@ void Machine::look(MachineThread& thread) {
     if (spin.keeps_line) {
       if (watch.line->alone != thread.cpu + 1) return end_spin(thread, Spin::kSatisfied);
     } else if (!lines_.has_copy(*watch.line, thread.cpu, now_)) {
+      ++accesses_;
+      ++misses_;
       return lines_.request(thread, *watch.line, Access::kLoad, now_);
     }
   }

@@ -1,0 +1,217 @@
+// machine_scheduler_test.cc — Goal: who runs when, to the nanosecond. Method: scripts whose times are worked out.
+// SPDX-License-Identifier: MIT
+#include <gmock/gmock.h>
+
+#include "tests/machine/small_machine.h"
+
+namespace convoy {
+namespace {
+
+using testing::ElementsAre;
+using W = MachineWorld;
+
+// Thread 0 parks at 500 and has left its core at 1100; the core has never been idle and takes its deepest state.
+// Thread 1 wakes it at 5500, pays 700 until 6200; then interrupt 300, idle exit 9000, switch-in 500.
+TEST(MachineScheduler, park_and_unpark) {
+  Machine machine(small_machine(1, 2), {});
+  const auto ends = run_on(machine, 2, [&](int thread) -> std::uint64_t {
+    if (thread == 0) {
+      W::prepare_park();
+      W::park();
+    } else {
+      W::work(500);
+      EXPECT_TRUE(W::unpark(Thread{1}));
+      EXPECT_FALSE(W::unpark(Thread{1})) << "it is awake now, if not yet running";
+      EXPECT_FALSE(W::is_running(Thread{1}));
+    }
+    return W::now_ns();
+  });
+  EXPECT_THAT(ends, ElementsAre(16'000, 6'250));
+}
+
+// An unpark between prepare_park() and park() costs the waker 50 and nobody a sleep.
+TEST(MachineScheduler, unpark_before_park) {
+  Machine machine(small_machine(1, 2), {});
+  const auto ends = run_on(machine, 2, [&](int thread) -> std::uint64_t {
+    if (thread == 0) {
+      W::prepare_park();
+      W::work(100);
+      W::park();
+    } else {
+      W::work(50);
+      EXPECT_TRUE(W::unpark(Thread{1}));
+    }
+    return W::now_ns();
+  });
+  EXPECT_THAT(ends, ElementsAre(1500, 1050));
+}
+
+// A wake that comes while the thread is leaving its core: it has left at 1100, the wake is issued from 600 to 1300, and
+// the core is in its deepest state by then.
+TEST(MachineScheduler, unpark_while_it_leaves) {
+  Machine machine(small_machine(1, 2), {});
+  const auto ends = run_on(machine, 2, [&](int thread) -> std::uint64_t {
+    if (thread == 0) {
+      W::prepare_park();
+      W::park();
+    } else {
+      W::work(10);
+      EXPECT_TRUE(W::is_running(Thread{1})) << "until it has been switched out";
+      EXPECT_TRUE(W::unpark(Thread{1}));
+    }
+    return W::now_ns();
+  });
+  EXPECT_THAT(ends, ElementsAre(1300 + 300 + 9000 + 500, 1300));
+}
+
+// The deadline is a jiffy and one more (4 ms each) from now; no interrupt is sent by another core.
+TEST(MachineScheduler, park_until) {
+  Machine machine(small_machine(1, 1), {});
+  const auto ends = run_on(machine, 1, [&](int) {
+    W::prepare_park();
+    EXPECT_FALSE(W::park_until(W::deadline_in(4'000'000)));
+    return W::now_ns();
+  });
+  EXPECT_THAT(ends, ElementsAre(8'000'000 + 9000 + 500));
+}
+
+TEST(MachineScheduler, short_deadlines_are_exact) {
+  Machine machine(small_machine(1, 1), {});
+  const auto ends = run_on(machine, 1, [&](int) {
+    const Deadline deadline = W::deadline_in(10'000);
+    W::work(999);
+    EXPECT_FALSE(W::expired(deadline));
+    W::work(1);
+    EXPECT_TRUE(W::expired(deadline));
+    return W::now_ns();
+  });
+  EXPECT_THAT(ends, ElementsAre(kStartNs + 10'000));
+}
+
+// Sleeps of 1000 ns: the mean falls below the first state's residency, and then the core polls while it is idle.
+TEST(MachineScheduler, idle_state_follows_the_idle_times) {
+  Machine machine(small_machine(1, 1), {});
+  const auto costs = run_on(machine, 1, [&](int) {
+    std::uint64_t last = 0;
+    for (int i = 0; i < 100; ++i) {
+      const auto begin = W::now_ns();
+      W::prepare_park();
+      W::park_until(W::deadline_in(1600));
+      last = W::now_ns() - begin;
+    }
+    return last;
+  });
+  EXPECT_THAT(costs, ElementsAre(1600 + 500));
+}
+
+// 30 ms of work each. Threads 0 and 2 share core 0, in slices of 12 ms (24 / 2) looked at every 4 ms: thread 0 has run
+// for 11.9995 ms at the tick of 12 ms, so it is preempted at 16 ms, leaves for 600 ns, and thread 2 runs from
+// 16.0011 ms to 46.0011 ms. Thread 1 ends at 30.0005 ms; its core pulls thread 0, which has 14.0005 ms to go, and runs
+// it from 30.0016 ms on.
+TEST(MachineScheduler, three_threads_on_two_cores) {
+  Machine machine(small_machine(1, 2), {.pinned = false});
+  const auto ends = run_on(machine, 3, [&](int) {
+    W::work(3'000'000);
+    return W::now_ns();
+  });
+  EXPECT_THAT(ends, ElementsAre(44'002'100, 30'000'500, 46'001'100));
+}
+
+// Pinned, nobody pulls: thread 0 waits for its core until thread 2 has had its slice, from 16.0011 ms to 32 ms.
+TEST(MachineScheduler, pinned_threads_stay) {
+  Machine machine(small_machine(1, 2), {.pinned = true});
+  const auto ends = run_on(machine, 3, [&](int) {
+    W::work(3'000'000);
+    return W::now_ns();
+  });
+  EXPECT_THAT(ends, ElementsAre(32'001'100 + 14'000'500, 30'000'500, testing::Gt(46'001'100u)));
+}
+
+// Both siblings work: 1.5 times as long. Thread 0 ends after 1500; thread 1 has done 1000 of 2000 then, and goes on
+// undisturbed.
+TEST(MachineScheduler, siblings_slow_each_other) {
+  Machine machine(small_machine(1, 1, 2), {});
+  const auto ends = run_on(machine, 2, [&](int thread) {
+    W::work(thread == 0 ? 100 : 200);
+    return W::now_ns() - kStartNs;
+  });
+  EXPECT_THAT(ends, ElementsAre(1500, 2500));
+}
+
+// The owner leaves its core 600 after it parks at 5500; the spinner polls every 10 from 500 on.
+TEST(MachineScheduler, spin_ends_when_the_owner_leaves) {
+  Machine machine(small_machine(1, 2), {});
+  WordLine& line = *new_line(machine);
+  const auto ends = run_on(machine, 2, [&](int thread) -> std::uint64_t {
+    if (thread == 0) {
+      W::work(500);
+      W::prepare_park();
+      W::park_until(W::deadline_in(50'000));
+      return 0;
+    }
+    const auto never = [](std::uint32_t v) { return v == 1; };
+    EXPECT_EQ(W::spin_for(line.word, relaxed, never, SpinLimit{.owner = Thread{1}}), Spin::kOwnerSlept);
+    return W::now_ns();
+  });
+  EXPECT_THAT(ends, ElementsAre(0, 6100));
+}
+
+TEST(MachineScheduler, spin_ends_by_time_and_by_polls) {
+  Machine machine(small_machine(1, 1), {});
+  WordLine& line = *new_line(machine);
+  const auto ends = run_on(machine, 1, [&](int) {
+    const auto never = [](std::uint32_t v) { return v == 1; };
+    line.word.load(relaxed);
+    const auto begin = W::now_ns();
+    EXPECT_EQ(W::spin_for(line.word, relaxed, never, SpinLimit{.until = W::deadline_in(1001)}), Spin::kTimeIsUp);
+    EXPECT_EQ(W::now_ns() - begin, 1001u);
+    EXPECT_EQ(W::spin_for(line.word, relaxed, never, SpinLimit{.polls = 5}), Spin::kBudgetSpent);
+    return W::now_ns() - begin;
+  });
+  EXPECT_THAT(ends, ElementsAre(1001 + 1 + 50));
+}
+
+// Two threads on one core: the spinner's slice ends, and its optimistic spin with it; the other one then runs.
+TEST(MachineScheduler, spin_ends_when_the_core_is_wanted) {
+  Machine machine(small_machine(1, 1), {});
+  WordLine& line = *new_line(machine);
+  const auto ends = run_on(machine, 2, [&](int thread) -> std::uint64_t {
+    if (thread == 1) return W::now_ns();
+    const auto never = [](std::uint32_t v) { return v == 1; };
+    EXPECT_EQ(W::spin_for(line.word, relaxed, never, SpinLimit{.optimistic = true}), Spin::kMustYield);
+    EXPECT_TRUE(W::should_yield() || W::now_ns() > 16'000'000);
+    return W::now_ns();
+  });
+  EXPECT_GT(ends[1], 16'000'000u);
+}
+
+// A kernel's spinlock keeps its core, a program's does not.
+TEST(MachineScheduler, no_preempt_in_kernel_mode_only) {
+  for (const char* mode : {"kernel", "user"}) {
+    MachineSpec spec = small_machine(1, 1);
+    spec.mode = mode;
+    Machine machine(spec, {});
+    const auto ends = run_on(machine, 2, [&](int thread) {
+      if (thread == 1) return W::now_ns();
+      const W::NoPreempt keep;
+      W::work(10'000'000);
+      return W::now_ns();
+    });
+    EXPECT_EQ(ends[1] > 100'000'000, spec.mode == "kernel") << mode;
+  }
+}
+
+TEST(MachineSchedulerDeathTest, deadlock_is_found) {
+  const auto sleep_for_ever = [] {
+    Machine machine(small_machine(1, 1), {});
+    run_on(machine, 1, [&](int) {
+      W::prepare_park();
+      W::park();
+      return std::uint64_t{0};
+    });
+  };
+  EXPECT_DEATH(sleep_for_ever(), "deadlock");
+}
+
+}  // namespace
+}  // namespace convoy
