@@ -6,6 +6,7 @@
 #include "common/command_line.h"
 #include "common/log.h"
 #include "common/version.h"
+#include "loadgen/calibrate_command.h"
 #include "loadgen/compare.h"
 #include "loadgen/http_command.h"
 #include "loadgen/locktest_command.h"
@@ -22,6 +23,7 @@ constexpr const char* kLockCodes =
     "Exit codes: 0 ok, 1 a run in which nothing was done, 2 usage, 3 aborted, 130/143 signals.";
 constexpr const char* kCompareCodes = "Exit codes: 0 whatever differs, 1 with --fail-below, 2 nothing is comparable.";
 constexpr const char* kValidateCodes = "Exit codes: 0 all are right, 1 one is wrong, 2 a path does not exist.";
+constexpr const char* kCalibrateCodes = "Exit codes: 0 ok, 2 usage, 3 it could not be measured or written.";
 constexpr std::size_t kMostPaths = 10'000;
 
 }  // namespace
@@ -34,11 +36,13 @@ int main(int argc, char** argv) {
   SweepOptions sweep;
   CompareOptions compare;
   ValidateOptions validate;
+  CalibrateOptions calibrate;
   Settings http_settings = Settings::of(http);
   Settings locktest_settings = Settings::of(locktest);
   Settings sweep_settings = Settings::of(sweep);
   Settings compare_settings = Settings::of(compare);
   Settings validate_settings = Settings::of(validate);
+  Settings calibrate_settings = Settings::of(calibrate);
   const std::vector<Command> commands{
       {"http",
        "Closed-loop HTTP load on a running server.",
@@ -65,6 +69,11 @@ int main(int argc, char** argv) {
        &validate_settings,
        {"FILE|DIR", "results or folders of results", 1, kMostPaths, &validate.paths},
        kValidateCodes},
+      {"calibrate",
+       "Measures what lines, sleeping and waking cost on this host and writes a machine file.",
+       &calibrate_settings,
+       {},
+       kCalibrateCodes},
   };
   const auto parsed = parse_command_line("convoy-loadgen", version_text(), kSentence, commands, argc, argv);
   if (parsed.exit_code) return *parsed.exit_code;
@@ -73,5 +82,6 @@ int main(int argc, char** argv) {
   if (parsed.command == "sweep") return run_sweep(sweep, command_line);
   if (parsed.command == "compare") return run_compare(compare);
   if (parsed.command == "validate") return run_validate(validate);
+  if (parsed.command == "calibrate") return run_calibrate(calibrate, command_line);
   return run_http(http, command_line);
 }
