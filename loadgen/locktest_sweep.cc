@@ -3,6 +3,7 @@
 #include "loadgen/locktest_sweep.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "common/log.h"
@@ -13,7 +14,8 @@
 namespace convoy {
 namespace {
 
-Result<LocktestPlan> plan_of(const SweepCase& one, const SweepPolicy& policy) {
+// A machine file's path is one from the sweep file's folder.
+Result<LocktestPlan> plan_of(const SweepFile& file, const SweepCase& one, const SweepPolicy& policy) {
   LocktestOptions options;
   Settings settings = Settings::of(options);
   const auto allowed = locktest_sweep_keys();
@@ -23,6 +25,8 @@ Result<LocktestPlan> plan_of(const SweepCase& one, const SweepPolicy& policy) {
     }
     if (auto set = settings.set(key, text); !set) return tl::unexpected(set.error());
   }
+  if (!options.machine.empty())
+    options.machine = (std::filesystem::path(file.path).parent_path() / options.machine).lexically_normal().string();
   options.duration = one.keys.duration;
   options.seed = one.keys.seed;
   return plan_locktest(options);
@@ -39,9 +43,9 @@ std::optional<int> fail_with(const Error& error) {
 }
 
 // All levels of one policy.
-std::optional<int> run_levels(const SweepCase& one, const SweepPolicy& policy, std::uint32_t repeat,
-                              SweepResults& results) {
-  const auto plan = plan_of(one, policy);
+std::optional<int> run_levels(const SweepFile& file, const SweepCase& one, const SweepPolicy& policy,
+                              std::uint32_t repeat, SweepResults& results) {
+  const auto plan = plan_of(file, one, policy);
   if (!plan) return fail_with(plan.error());
   for (const auto threads : one.keys.users) {
     auto report = run_locktest_plan(*plan, threads);
@@ -67,7 +71,7 @@ Result<void> check_locktest_sweep(const SweepFile& file) {
       return fail("{}: users: {} is not allowed; at most {}", file.path, threads, kMostLockThreads);
     }
     for (const auto& policy : file.policies) {
-      if (auto plan = plan_of(one, policy); !plan)
+      if (auto plan = plan_of(file, one, policy); !plan)
         return fail("{}: {}", place_of(file, one, policy), plan.error().message);
     }
   }
@@ -86,7 +90,7 @@ std::optional<int> run_locktest_sweep(const SweepFile& file, SweepResults& resul
           log_info("repeat {} of {}: {}{}", repeat, one.keys.repeat, one.label.empty() ? "" : one.label + ", ",
                    policy.label);
         }
-        if (const auto code = run_levels(one, policy, repeat, results)) return code;
+        if (const auto code = run_levels(file, one, policy, repeat, results)) return code;
       }
     }
   }

@@ -80,6 +80,22 @@ TEST_F(SweepCommand, of_locktest_takes_turns_without_a_server) {
   EXPECT_EQ(result("std.json").runs.size(), 4U);
 }
 
+TEST_F(SweepCommand, of_locktest_on_a_machine_repeats_itself) {
+  // A path from the sweep file's folder.
+  fs::copy_file("configs/machines/laptop-8t.toml", folder_ / "small.toml");
+  const std::string text =
+      "workload = 'locktest'\nthreads = [4]\nduration = '2ms'\nrepeat = 2\nmachine = 'small.toml'\n"
+      "machine-set = 'pause-ns=50'\n[[policy]]\nlabel = 'rwsem'\nlock = 'rwsem'\n";
+  const auto end = sweep(text);
+  EXPECT_EQ(end.code, 0) << end.err;
+  const auto runs = result("rwsem.json").runs;
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].world, "machine");
+  EXPECT_EQ(runs[0].machine, "small");
+  EXPECT_EQ(runs[0].trace_hash, runs[1].trace_hash);
+  EXPECT_GT(runs[0].transactions, 0U);
+}
+
 TEST_F(SweepCommand, of_locktest_is_looked_at_before_the_first_run) {
   const std::string head = "workload = 'locktest'\nthreads = [1]\n";
   for (const auto& [text, key] : std::vector<std::pair<std::string, std::string>>{
