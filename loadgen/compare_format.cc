@@ -108,8 +108,13 @@ bool has_marks(const Group& group) {
                   [](const Cell& cell) { return cell.verdict == Verdict::kSame || cell.verdict == Verdict::kDiffers; });
 }
 
-bool has_p99_or_jain(const Group& group) {
-  return any_cell(group, [](const Cell& cell) { return cell.p99_ms || cell.jain; });
+bool has_p99(const Group& group) {
+  return any_cell(group, [](const Cell& cell) { return cell.p99_ms.has_value(); });
 }
+bool has_jain(const Group& group) {
+  return any_cell(group, [](const Cell& cell) { return cell.jain.has_value(); });
+}
+
+std::string_view level_noun(const Group& group) { return group.workload == "locktest" ? "threads" : "users"; }
 
 }  // namespace convoy

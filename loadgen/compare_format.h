@@ -35,6 +35,10 @@ std::string runs_needed_text(const Group& group);
 bool has_marks(const Group& group);
 
 // Whether any cell has the figure.
-bool has_p99_or_jain(const Group& group);
+bool has_p99(const Group& group);
+bool has_jain(const Group& group);
+
+// What a level counts: "users", or "threads" of locktest.
+std::string_view level_noun(const Group& group);
 
 }  // namespace convoy

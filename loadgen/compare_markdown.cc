@@ -21,7 +21,7 @@ std::string field(const std::string& text) {
 // A table of labels by user levels.
 std::string table(const Group& group, const std::string& title, bool with_baseline,
                   const std::function<std::string(const std::optional<Cell>&)>& text_of) {
-  std::string text = fmt::format("{}\n\n| users |", title), rule = "\n|---|";
+  std::string text = fmt::format("{}\n\n| {} |", title, level_noun(group)), rule = "\n|---|";
   for (const auto& level : group.levels) {
     text += fmt::format(" {} |", level.users);
     rule += "--:|";
@@ -47,10 +47,12 @@ std::string group_markdown(const Group& group, const Metric& metric) {
     if (ratio.back() == '*') ratio.insert(ratio.size() - 1, "\\");  // an asterisk would start emphasis
     return ratio;
   });
-  if (has_p99_or_jain(group)) {
+  if (has_p99(group)) {
     text += table(group, "p99 in milliseconds (median)", true, [](const std::optional<Cell>& cell) {
       return cell && cell->p99_ms ? figure(*cell->p99_ms) : std::string("-");
     });
+  }
+  if (has_jain(group)) {
     text += table(group, "Jain's index (median)", true, [](const std::optional<Cell>& cell) {
       return cell && cell->jain ? fmt::format("{:.2f}", *cell->jain) : std::string("-");
     });
@@ -58,7 +60,7 @@ std::string group_markdown(const Group& group, const Metric& metric) {
   for (const auto& level : group.levels)
     for (std::size_t i = 0; i < group.labels.size(); ++i)
       if (level.cells[i] && level.cells[i]->bimodal)
-        text += fmt::format("* {} users: {}\n", level.users,
+        text += fmt::format("* {} {}: {}\n", level.users, level_noun(group),
                             bimodal_text(field(group.labels[i]), *level.cells[i]->bimodal));
   if (group.workload != "csv") text += "* " + field(failed_text(group)) + "\n";
   if (has_marks(group)) text += "* \\* differs, ~ cannot be told apart, no mark: too few runs.\n";

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "loadgen/compare_facts.h"
+#include "loadgen/compare_format.h"
 
 namespace convoy {
 namespace {
@@ -33,8 +34,8 @@ void note_retrograde(const Group& group, std::size_t label, std::vector<std::str
   if (curve.end() - peak < 3) return;
   if (std::any_of(peak + 1, curve.end(), [&](const Point& point) { return point.value >= kFallen * peak->value; }))
     return;
-  notes.push_back(fmt::format("{} is retrograde after {} users: {:.0f} there, {:.0f} at {}.", group.labels[label],
-                              peak->users, peak->value, curve.back().value, curve.back().users));
+  notes.push_back(fmt::format("{} is retrograde after {} {}: {:.0f} there, {:.0f} at {}.", group.labels[label],
+                              peak->users, level_noun(group), peak->value, curve.back().value, curve.back().users));
 }
 
 // The labels of a level below its widest gap, and how wide it is: the highest below divided by the lowest above.
@@ -78,8 +79,8 @@ void note_gap(const Group& group, std::vector<std::string>& notes) {
   std::vector<std::string> names;
   for (const auto label : last.below) names.push_back(group.labels[label]);
   const auto share = least == most ? fmt::format("{:.2f}", most) : fmt::format("{:.2f} to {:.2f}", least, most);
-  notes.push_back(
-      fmt::format("Gap at >= {} users: {} below all others, at {} of the next.", from, fmt::join(names, ", "), share));
+  notes.push_back(fmt::format("Gap at >= {} {}: {} below all others, at {} of the next.", from, level_noun(group),
+                              fmt::join(names, ", "), share));
 }
 
 }  // namespace

@@ -25,8 +25,8 @@ std::string level_bars(const Group& group, const Level& level, const Metric& met
     scale = std::max(scale, cell->summary.median);
     if (cell->bimodal) bimodal += wrapped(bimodal_text(group.labels[i], *cell->bimodal), 2);
   }
-  return fmt::format("Concurrent Users: {}\n{}\n{}{}\n", level.users, metric_title(metric), bar_lines(bars, scale),
-                     bimodal);
+  return fmt::format("{}: {}\n{}\n{}{}\n", group.workload == "locktest" ? "Threads" : "Concurrent Users", level.users,
+                     metric_title(metric), bar_lines(bars, scale), bimodal);
 }
 
 std::vector<std::string> heading_row(const Group& group, std::string first) {
@@ -37,7 +37,7 @@ std::vector<std::string> heading_row(const Group& group, std::string first) {
 
 std::string ratio_table(const Group& group) {
   TextTable table(1);
-  table.add(heading_row(group, "users"));
+  table.add(heading_row(group, std::string(level_noun(group))));
   for (std::size_t i = 0; i < group.labels.size(); ++i) {
     if (i == group.baseline) continue;
     std::vector<std::string> row{group.labels[i]};
@@ -49,7 +49,7 @@ std::string ratio_table(const Group& group) {
 
 // Latency and fairness, which a ratio of throughputs does not show.
 std::string latency_table(const Group& group) {
-  if (!has_p99_or_jain(group)) return "";
+  if (!has_p99(group) && !has_jain(group)) return "";
   TextTable p99(2), jain(2);
   p99.add(heading_row(group, "p99 ms"));
   jain.add(heading_row(group, "Jain"));
@@ -64,7 +64,7 @@ std::string latency_table(const Group& group) {
     p99.add(std::move(p99_row));
     jain.add(std::move(jain_row));
   }
-  return p99.beside(jain) + "\n";
+  return (has_p99(group) ? p99.beside(jain) : jain.text()) + "\n";
 }
 
 std::string group_text(const Group& group, const Metric& metric) {

@@ -21,10 +21,12 @@
 namespace convoy {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::loadgen;
+using ::testing::Not;
 using testing::Program;
 
 constexpr std::uint64_t kMilli = 1'000'000;
@@ -293,7 +295,8 @@ TEST(LocktestProgram, results_can_be_validated_and_compared) {
   const auto compared = loadgen({"compare", paths[0], paths[1]});
   EXPECT_EQ(compared.code, 0) << compared.err;
   EXPECT_THAT(compared.out, HasSubstr("locktest r% = 0%, load = 100\n"));
-  EXPECT_THAT(compared.out, HasSubstr("std-mutex"));
+  EXPECT_THAT(compared.out, AllOf(HasSubstr("std-mutex"), HasSubstr("\nThreads: 2\n"), HasSubstr("Jain")));
+  EXPECT_THAT(compared.out, Not(HasSubstr("p99"))) << "no operation was timed";
   for (const auto& path : paths) std::filesystem::remove(path);
 }
 
