@@ -11,6 +11,7 @@ threads, in an order that is drawn anew for every round, and once on the machine
   error   of throughput, simulated to the median of the real runs.
   bimodal a cell whose real runs fall into two regimes (neighbours in order of throughput half as far again apart) is
           compared with the regime that is nearer, and counted.
+A lone thread that did not have its core to itself says that the machine is not quiet: then the figures mean little.
 Exit status: 0 order agrees in 90 % of the pairs and the median error is under 25 %, 1 not so, 2 usage.
 """
 import argparse
@@ -27,6 +28,7 @@ import tempfile
 LEAST_AGREEMENT = 0.90
 MOST_ERROR = 0.25
 REGIME_GAP = 1.5
+QUIET_SHARE = 0.95  # of a core, for a lone thread
 
 # Name, options, read percents.
 POLICIES = [
@@ -48,6 +50,7 @@ class Cell:
         self.name, self.percent, self.threads = name, percent, threads
         self.options = options + ["--read-percent", str(percent), "--threads", str(threads)]
         self.real = []
+        self.core_shares = []
         self.simulated = None
 
     def regimes(self):
@@ -67,23 +70,25 @@ class Cell:
                 "simulated": self.simulated, "error": self.error(), "bimodal": len(self.regimes()) > 1}
 
 
-def rate_of(loadgen, words):
+def run_of(loadgen, words):
     done = subprocess.run([loadgen, "locktest", "-q", "--json", "-", *words], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"simulation: {' '.join(words)} ended with {done.returncode}: {done.stderr}")
-    return json.loads(done.stdout)["runs"][0]["transactions_per_second"]
+    return json.loads(done.stdout)["runs"][0]
 
 
 def measure(args, machine, cells):
     length = ["--duration", f"{args.seconds}s"]
     for number, cell in enumerate(cells, 1):
-        cell.simulated = rate_of(args.loadgen, cell.options + length + ["--machine", machine])
+        cell.simulated = run_of(args.loadgen, cell.options + length + ["--machine", machine])["transactions_per_second"]
         print(f"\rsimulation: simulated {number} of {len(cells)}", end="", file=sys.stderr)
     print(file=sys.stderr)
     order = random.Random(args.seed)
     for turn in range(args.runs):
         for cell in order.sample(cells, len(cells)):
-            cell.real.append(rate_of(args.loadgen, cell.options + length + ["--pin"]))
+            run = run_of(args.loadgen, cell.options + length + ["--pin"])
+            cell.real.append(run["transactions_per_second"])
+            cell.core_shares.append((run["cpu"]["client_user_s"] + run["cpu"]["client_sys_s"]) / run["duration_s"])
         print(f"simulation: {turn + 1} of {args.runs} rounds on real threads", file=sys.stderr)
 
 
@@ -147,6 +152,9 @@ def main():
         print(f"  simulated the other way: {pair}")
     print(f"Error of throughput: median {statistics.median(errors):.0%} of {len(errors)} cells (asked under {MOST_ERROR:.0%}), "
           f"largest {max(errors):.0%}; {bimodal} bimodal cells, each against its nearer regime")
+    alone = [share for cell in cells if cell.threads == 1 for share in cell.core_shares]
+    if alone and statistics.median(alone) < QUIET_SHARE:
+        print(f"Not quiet: a lone thread had {statistics.median(alone):.0%} of its core (median of {len(alone)} runs); run it again")
     if args.json:
         pathlib.Path(args.json).write_text(json.dumps([cell.row() for cell in cells], indent=1) + "\n")
     return 0 if agreement >= LEAST_AGREEMENT and statistics.median(errors) < MOST_ERROR else 1
