@@ -5,7 +5,7 @@
 //
 //   RealWorld     world_real.h         the processor's atomics, pause and clock, futex: the server
 //   ExploreWorld  sim/explore_world.h  fibres; every atomic operation is a step and a schedule is an input: the tests
-//   MachineWorld  (step 4)             fibres on N simulated cores; an access costs time by cache-line state
+//   MachineWorld  sim/machine_world.h  fibres on N simulated cores; an access costs time by cache-line state
 //
 // This header is a specification. It includes no world, so a lock header that includes it knows none either.
 //

@@ -16,15 +16,19 @@ void* reserve(std::size_t bytes) {
   return memory;
 }
 
+TraceState state_without_core(const MachineThread& thread) {
+  if (thread.ended) return TraceState::kNone;
+  return thread.asleep ? TraceState::kAsleep : TraceState::kRunnable;
+}
+
 }  // namespace
 
 Machine::Machine(const MachineSpec& spec, const MachineOptions& options)
     : spec_(spec),
       options_(options),
       topology_(spec),
-      events_(options.max_threads + 1 + spec.cpus()),
       lines_(spec, topology_, events_),
-      scheduler_(spec, topology_, events_, lines_, options.max_threads + 1),
+      scheduler_(spec, topology_, events_, lines_),
       user_mode_(spec.is_user_mode()),
       ticket_locks_(spec.spin_lock == "ticket"),
       pause_(picoseconds(spec.pause)),
@@ -84,6 +88,7 @@ std::uint64_t Machine::ordinal(const void* object) {
 
 void Machine::run_main(void (*body)(void*), void* argument) {
   if (current_ != nullptr) panic("a machine runs inside another");
+  if (options_.max_threads >= kMaxSlots) panic("a machine has at most 1023 threads");
   current_ = this;
   main_body_ = body;
   main_argument_ = argument;
@@ -110,9 +115,10 @@ void Machine::run_main(void (*body)(void*), void* argument) {
 void Machine::run_all(int threads, std::uint64_t duration_ns, ThreadBody body, void* argument) {
   if (running_->index != 0) panic("threads are started by the main fibre");
   if (static_cast<std::uint32_t>(threads) > options_.max_threads) panic("more threads than the machine was built for");
+  events_.grow(static_cast<std::size_t>(threads) + 1);
   body_ = body;
   body_argument_ = argument;
-  stop_at_ = now_ + duration_ns * 1000;
+  stop_at_ = duration_ns >= kNoTime / 2000 ? kNoTime : now_ + duration_ns * 1000;
   alive_ = static_cast<std::uint32_t>(threads);
   for (std::uint32_t i = 0; i < alive_; ++i) start_thread(i + 1);
   threads_[0]->fiber->yield();
@@ -123,7 +129,9 @@ void Machine::start_thread(std::uint32_t index) {
     threads_.push_back(std::make_unique<MachineThread>());
     MachineThread& made = *threads_.back();
     made.index = static_cast<std::uint32_t>(threads_.size() - 1);
-    made.fiber = std::make_unique<Fiber>(arena_ + (made.index - 1) * kStackBytes, kStackBytes);
+    // Not all tops on the same set of the real processor's caches.
+    const std::size_t colour = made.index * std::size_t{320} % 16384;
+    made.fiber = std::make_unique<Fiber>(arena_ + (made.index - 1) * kStackBytes, kStackBytes - colour);
     made.random = options_.seed * 0x9E3779B97F4A7C15 + made.index;
   }
   MachineThread& thread = *threads_[index];
@@ -159,10 +167,9 @@ void Machine::loop() {
     if (time == kNoTime) panic("deadlock: every thread sleeps");
     now_ = time;
     ++events_done_;
-    if (slot > options_.max_threads) {
-      MachineCpu& cpu = scheduler_.cpu(slot - options_.max_threads - 1);
-      mix(time ^ slot);
-      scheduler_.tick(cpu, time);
+    if (slot == MachineScheduler::kTickSlot) {
+      mix(time);
+      scheduler_.tick(time);
       continue;
     }
     MachineThread& thread = *threads_[slot];
@@ -184,12 +191,15 @@ void Machine::happen(MachineThread& thread) {
       return look(thread);
     case Next::kSwitchedOut:
       scheduler_.switched_out(thread, now_);
+      trace(thread, state_without_core(thread), now_);
       if (thread.ended) --alive_;
       return;
     case Next::kSwitchedIn:
       scheduler_.switched_in(thread, now_);
+      trace(thread, thread.spin.active ? TraceState::kSpinning : TraceState::kRunning, now_);
       return go_on(thread);
     case Next::kPlaced:
+      trace(thread, TraceState::kWaking, now_);
       return scheduler_.place(thread, now_);
     case Next::kDeadline:
       thread.timed_out = true;

@@ -24,6 +24,7 @@
 #include "sim/machine_scheduler.h"
 #include "sim/machine_spec.h"
 #include "sim/machine_thread.h"
+#include "sim/machine_trace.h"
 
 namespace convoy {
 
@@ -32,6 +33,7 @@ struct MachineOptions {
   std::uint32_t max_threads = 256;
   bool pinned = true;  // thread i to hardware thread i, round robin
   std::size_t heap_bytes = std::size_t{64} << 20;
+  MachineTrace* trace = nullptr;  // null: none
 };
 
 // What the run took.
@@ -156,6 +158,10 @@ class Machine {
   void look(MachineThread& thread);
   void end_spin(MachineThread& thread, Spin end);
   void watch_on(MachineThread& thread);
+  void trace(const MachineThread& thread, TraceState state, MachineTime time) {
+    if (options_.trace != nullptr) [[unlikely]]
+      options_.trace->enter(thread.index, thread.cpu, state, time);
+  }
   bool must_leave(const MachineThread& thread) const {
     return scheduler_.is_wanted(thread) && (user_mode_ || thread.no_preempt_depth == 0);
   }

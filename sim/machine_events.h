@@ -1,8 +1,8 @@
-// machine_events.h — When each thread and core of the machine has its next event, and which is the first.
+// machine_events.h — When each thread of the machine has its next event, and which is the first.
 // SPDX-License-Identifier: MIT
 //
-// A tournament tree: every slot has one time, a node knows the earlier one of its two halves. Equal times: the lower
-// slot first.
+// A tournament tree: every slot has one time, a node is the earlier one of its two halves. A node is one number, the
+// time above the slot, so that the earlier of two is the lesser, and of equal times the lower slot's.
 #pragma once
 
 #include <bit>
@@ -12,42 +12,47 @@
 
 namespace convoy {
 
-// Virtual time in picoseconds.
+// Virtual time in picoseconds, up to five hours.
 using MachineTime = std::uint64_t;
-inline constexpr MachineTime kNoTime = ~MachineTime{0};
+inline constexpr unsigned kSlotBits = 10;
+inline constexpr std::uint32_t kMaxSlots = std::uint32_t{1} << kSlotBits;
+inline constexpr MachineTime kNoTime = ~MachineTime{0} >> kSlotBits;
 
 class MachineEvents {
  public:
-  explicit MachineEvents(std::size_t slots)
-      : size_(std::bit_ceil(slots < 2 ? std::size_t{2} : slots)), times_(size_, kNoTime), winners_(size_, 0) {
-    for (std::size_t node = size_ - 1; node != 0; --node) winners_[node] = earlier(left(node), right(node));
+  MachineEvents() { grow(2); }
+
+  // Makes room for so many slots; those that are there keep their times.
+  void grow(std::size_t slots) {
+    const std::size_t size = std::bit_ceil(slots);
+    if (size <= size_) return;
+    std::vector<std::uint64_t> nodes(2 * size);
+    for (std::size_t i = 0; i < size; ++i) nodes[size + i] = i < size_ ? nodes_[size_ + i] : kNoTime << kSlotBits | i;
+    for (std::size_t node = size - 1; node != 0; --node) nodes[node] = lesser(nodes[2 * node], nodes[2 * node + 1]);
+    nodes_ = nodes;
+    size_ = size;
   }
 
-  std::uint32_t first() const { return winners_[1]; }
-  MachineTime earliest() const { return times_[winners_[1]]; }
-  MachineTime at(std::uint32_t slot) const { return times_[slot]; }
+  std::uint32_t first() const { return static_cast<std::uint32_t>(nodes_[1] % kMaxSlots); }
+  MachineTime earliest() const { return nodes_[1] >> kSlotBits; }
+  MachineTime at(std::uint32_t slot) const { return nodes_[size_ + slot] >> kSlotBits; }
 
   void set(std::uint32_t slot, MachineTime time) {
-    times_[slot] = time;
-    for (std::size_t node = (slot + size_) / 2; node != 0; node /= 2) {
-      const std::uint32_t before = winners_[node];
-      const std::uint32_t after = earlier(left(node), right(node));
-      if (before == after && after != slot) return;  // nothing changes above
-      winners_[node] = after;
-    }
+    std::size_t node = size_ + slot;
+    nodes_[node] = time << kSlotBits | slot;
+    do {
+      const std::uint64_t least = lesser(nodes_[node], nodes_[node ^ 1]);
+      node /= 2;
+      if (nodes_[node] == least) return;  // nothing changes above
+      nodes_[node] = least;
+    } while (node != 1);
   }
 
  private:
-  std::uint32_t left(std::size_t node) const { return winner_of(2 * node); }
-  std::uint32_t right(std::size_t node) const { return winner_of(2 * node + 1); }
-  std::uint32_t winner_of(std::size_t node) const {
-    return node < size_ ? winners_[node] : static_cast<std::uint32_t>(node - size_);
-  }
-  std::uint32_t earlier(std::uint32_t a, std::uint32_t b) const { return times_[b] < times_[a] ? b : a; }
+  static std::uint64_t lesser(std::uint64_t a, std::uint64_t b) { return b < a ? b : a; }
 
-  std::size_t size_;
-  std::vector<MachineTime> times_;
-  std::vector<std::uint32_t> winners_;  // of the inner nodes, the root is 1
+  std::size_t size_ = 0;
+  std::vector<std::uint64_t> nodes_;  // the root is 1, slot i is size_ + i
 };
 
 }  // namespace convoy

@@ -3,6 +3,7 @@
 #include "sim/machine_lines.h"
 
 #include <algorithm>
+#include <array>
 
 namespace convoy {
 
@@ -37,8 +38,34 @@ void MachineLines::request(MachineThread& thread, MachineLine& line, Access acce
 }
 
 void MachineLines::serve(MachineLine& line, MachineTime now) {
-  send(take_next(line, now), line, now);
+  if (line.first->access == Access::kLoad && !nearest_first_) {
+    send_reads(line, now);
+  } else {
+    send(take_next(line, now), line, now);
+  }
   if (line.first != nullptr) wait_for_service(line, now);
+}
+
+// Reads in a row are served one after the other whoever comes later, so all are decided at once. One may get the line
+// from a copy that an earlier one of the row has got by then.
+void MachineLines::send_reads(MachineLine& line, MachineTime now) {
+  const CpuSet copies = line.copies;
+  std::array<const MachineThread*, kMaxCpus> under_way;
+  std::size_t first = 0, last = 0;
+  for (MachineTime at = now; line.first != nullptr && line.first->access == Access::kLoad && last < kMaxCpus;
+       at = line.free_at) {
+    for (std::size_t i = first; i < last; ++i) {
+      if (under_way[i] != nullptr && events_.at(under_way[i]->index) <= at) {
+        line.copies.add(under_way[i]->cpu);
+        under_way[i] = nullptr;
+      }
+    }
+    while (first < last && under_way[first] == nullptr) ++first;
+    MachineThread& next = take_next(line, at);
+    send(next, line, at);
+    under_way[last++] = &next;
+  }
+  line.copies = copies;
 }
 
 // Puts the event of the queue into the slot of its first.

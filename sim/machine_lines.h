@@ -73,6 +73,7 @@ class MachineLines {
   MachineTime latency(const MachineLine& line, std::uint32_t cpu, Access access) const;
   MachineThread& take_next(MachineLine& line, MachineTime now);
   void send(MachineThread& thread, MachineLine& line, MachineTime now);
+  void send_reads(MachineLine& line, MachineTime now);
   void wait_for_service(MachineLine& line, MachineTime now);
   void tell_watchers(MachineLine& line, std::uint32_t writer, MachineTime now);
 

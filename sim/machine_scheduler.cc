@@ -7,11 +7,10 @@
 namespace convoy {
 
 MachineScheduler::MachineScheduler(const MachineSpec& spec, const MachineTopology& topology, MachineEvents& events,
-                                   MachineLines& lines, std::uint32_t first_slot)
+                                   MachineLines& lines)
     : topology_(topology),
       events_(events),
       lines_(lines),
-      first_slot_(first_slot),
       cpus_(topology.cpus()),
       sleep_(picoseconds(spec.sleep)),
       switch_in_(picoseconds(spec.switch_in)),
@@ -85,7 +84,6 @@ void MachineScheduler::switched_in(MachineThread& thread, MachineTime now) {
   thread.on_cpu = true;
   thread.ran_since = now;
   cpu.slice_since = now;
-  if (!cpu.queue.empty()) set_tick(cpu, now);
 }
 
 void MachineScheduler::wake(MachineThread& thread, std::uint32_t waker, MachineTime now) {
@@ -138,18 +136,21 @@ std::uint32_t MachineScheduler::idle_near(std::uint32_t target) const {
   return some;
 }
 
-void MachineScheduler::tick(MachineCpu& cpu, MachineTime now) {
-  events_.set(first_slot_ + cpu.index, kNoTime);
-  if (cpu.current == nullptr || cpu.queue.empty()) return;
-  charge_runtime(cpu, now);
-  const MachineTime slice = std::max(latency_ / (cpu.queue.size() + 1), min_granularity_);
-  if (cpu.current->on_cpu && now - cpu.slice_since >= slice) want(cpu, now);
-  set_tick(cpu, now);
+// It comes at the multiples of its period, as long as a core has a queue.
+void MachineScheduler::tick(MachineTime now) {
+  events_.set(kTickSlot, kNoTime);
+  if (queued_ == 0) return;
+  for (MachineCpu& cpu : cpus_) {
+    if (cpu.queue.empty() || cpu.current == nullptr || !cpu.current->on_cpu) continue;
+    charge_runtime(cpu, now);
+    const MachineTime slice = std::max(latency_ / (cpu.queue.size() + 1), min_granularity_);
+    if (now - cpu.slice_since >= slice) want(cpu, now);
+  }
+  set_tick(now);
 }
 
-// The tick of all cores comes at the multiples of its period.
-void MachineScheduler::set_tick(MachineCpu& cpu, MachineTime now) {
-  if (events_.at(first_slot_ + cpu.index) == kNoTime) events_.set(first_slot_ + cpu.index, (now / tick_ + 1) * tick_);
+void MachineScheduler::set_tick(MachineTime now) {
+  if (events_.at(kTickSlot) == kNoTime) events_.set(kTickSlot, (now / tick_ + 1) * tick_);
 }
 
 void MachineScheduler::want(MachineCpu& cpu, MachineTime now) {
@@ -172,7 +173,7 @@ void MachineScheduler::enqueue(MachineCpu& cpu, MachineThread& thread, MachineTi
   events_.set(thread.index, kNoTime);
   cpu.queue.push_back(&thread);
   ++queued_;
-  set_tick(cpu, now);
+  set_tick(now);
   poke(cpu.current, now);
 }
 

@@ -21,9 +21,11 @@ namespace convoy {
 
 class MachineScheduler {
  public:
-  // Events of hardware threads come behind those of the threads: `first_slot`.
-  MachineScheduler(const MachineSpec& spec, const MachineTopology& topology, MachineEvents& events, MachineLines& lines,
-                   std::uint32_t first_slot);
+  static constexpr std::uint32_t kTickSlot = 0;
+
+  // The tick has the slot `kTickSlot`, which is no thread's.
+  MachineScheduler(const MachineSpec& spec, const MachineTopology& topology, MachineEvents& events,
+                   MachineLines& lines);
 
   MachineCpu& cpu(std::uint32_t index) { return cpus_[index]; }
   // A thread that has never run: it becomes runnable.
@@ -38,8 +40,8 @@ class MachineScheduler {
   void wake(MachineThread& thread, std::uint32_t waker, MachineTime now);
   // The event kPlaced.
   void place(MachineThread& thread, MachineTime now);
-  // The event of a hardware thread.
-  void tick(MachineCpu& cpu, MachineTime now);
+  // The event of the tick: all cores with a queue look whether a slice is over.
+  void tick(MachineTime now);
 
   // Whether somebody else wants the core of a thread that runs.
   bool is_wanted(const MachineThread& thread) const { return cpus_[thread.cpu].wanted; }
@@ -72,7 +74,7 @@ class MachineScheduler {
   std::uint32_t choose_cpu(const MachineThread& thread) const;
   std::uint32_t idle_near(std::uint32_t target) const;
   bool is_idle(std::uint32_t cpu) const { return cpus_[cpu].current == nullptr; }
-  void set_tick(MachineCpu& cpu, MachineTime now);
+  void set_tick(MachineTime now);
   MachineThread* working_sibling(const MachineThread& thread);
   void settle(MachineThread& thread, MachineTime now);
   void schedule_end(MachineThread& thread, bool disturbed, MachineTime now);
@@ -80,7 +82,6 @@ class MachineScheduler {
   const MachineTopology& topology_;
   MachineEvents& events_;
   MachineLines& lines_;
-  std::uint32_t first_slot_;
   std::vector<MachineCpu> cpus_;
   std::vector<IdleState> idle_states_;  // the shallowest first
   std::uint64_t queued_ = 0;            // threads in all queues

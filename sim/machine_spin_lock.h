@@ -36,9 +36,9 @@ class MachineSpinLock {
     if (Machine::current().is_user_mode()) {
       word_.store(0, release);
     } else if (Machine::current().uses_ticket_locks()) {
-      word_.fetch_add(kServed, release);
+      word_.store_part([](Word word) { return (word & kTail) | ((word + kServed) & ~kTail); });
     } else {
-      word_.fetch_sub(kLocked, release);  // the kernel's is a store to one byte
+      word_.store_part([](Word word) { return word & ~kLocked; });
     }
     Machine::current().leave_no_preempt();
   }

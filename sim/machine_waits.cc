@@ -31,6 +31,7 @@ Spin Machine::spin(const SpinCall& call, const SpinLimit* limit) {
     spin.owner->spinners = &me;
   }
   spin.active = true;
+  trace(me, TraceState::kSpinning, me.clock);
   me.next = Next::kPoll;
   events_.set(me.index, me.clock);  // looks at once: the words may have changed since the caller read them
   yield(me);
@@ -51,6 +52,7 @@ void Machine::end_spin(MachineThread& thread, Spin end) {
   }
   spin.active = false;
   spin.end = end;
+  trace(thread, TraceState::kRunning, now_);
   run_fiber(thread);
 }
 
@@ -123,8 +125,10 @@ bool Machine::park_until(Deadline deadline) {
   me.timed_out = false;
   scheduler_.leave(me, true, me.clock);
   yield(me);
+  // An unpark that came once the time was up counts.
+  const bool woken = me.permit;
   me.permit = true;
-  return !me.timed_out;
+  return woken || !me.timed_out;
 }
 
 bool Machine::unpark(Thread thread) {
@@ -171,6 +175,7 @@ void Machine::leave_no_preempt() {
 // begun.
 Deadline Machine::deadline_in(std::uint64_t ns) {
   const MachineTime now = running_->clock;
+  if (ns >= kNoTime / 2000) return kNever;
   const MachineTime length = ns * 1000;
   if (user_mode_ || length < jiffy_) return Deadline{now + length};
   return Deadline{(now / jiffy_ + (length + jiffy_ - 1) / jiffy_ + 1) * jiffy_};

@@ -43,6 +43,11 @@ class MachineWorld {
       machine().access(this, Access::kStore);
       value_ = value;
     }
+    // For MachineSpinLock: a store to some of the word's bytes; `f` is what that makes of the word.
+    void store_part(auto f) {
+      machine().access(this, Access::kStore);
+      value_ = f(value_);
+    }
     T exchange(T value, AnyOrder auto) {
       return modify([value](T) { return value; });
     }

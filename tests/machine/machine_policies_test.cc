@@ -112,6 +112,27 @@ TYPED_TEST(MachinePolicies, exclude_with_ticket_locks_inside) {
   expect_exclusion(contend<TypeParam>(spec, 16, 40), 16, 40);
 }
 
+// The halves of a ticket lock's word wrap after 65536 turns, and must not carry into each other.
+TEST(MachineSpinLocks, tickets_wrap) {
+  MachineSpec spec = small_machine(1, 2);
+  spec.spin_lock = "ticket";
+  Machine machine(spec, {});
+  machine.run([] {
+    struct alignas(64) {
+      W::SpinLock lock;
+      std::uint64_t count = 0;
+    } shared;
+    W::run(2, 0, [&](int) {
+      for (int i = 0; i < 35'000; ++i) {
+        shared.lock.lock();
+        ++shared.count;
+        shared.lock.unlock();
+      }
+    });
+    EXPECT_EQ(shared.count, 70'000u);
+  });
+}
+
 TYPED_TEST(MachinePolicies, run_is_a_function_of_its_seed) {
   const MachineSpec spec = small_machine(2, 4);
   const Ran one = contend<TypeParam>(spec, 8, 60, {.seed = 1});

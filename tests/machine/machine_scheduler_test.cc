@@ -75,6 +75,24 @@ TEST(MachineScheduler, park_until) {
   EXPECT_THAT(ends, ElementsAre(8'000'000 + 9000 + 500));
 }
 
+// The time is up at 5500; the idle exit and the switch-in last until 15000, and an unpark at 10000 still counts.
+TEST(MachineScheduler, unpark_after_the_deadline) {
+  for (const bool is_woken : {true, false}) {
+    Machine machine(small_machine(1, 2), {});
+    const auto ends = run_on(machine, 2, [&](int thread) {
+      if (thread == 0) {
+        W::prepare_park();
+        EXPECT_EQ(W::park_until(W::deadline_in(5000)), is_woken);
+      } else {
+        W::work(950);
+        EXPECT_EQ(is_woken && W::unpark(Thread{1}), is_woken);
+      }
+      return W::now_ns();
+    });
+    EXPECT_THAT(ends, ElementsAre(15'000, is_woken ? 10'050 : 10'000));
+  }
+}
+
 TEST(MachineScheduler, short_deadlines_are_exact) {
   Machine machine(small_machine(1, 1), {});
   const auto ends = run_on(machine, 1, [&](int) {
@@ -183,6 +201,63 @@ TEST(MachineScheduler, spin_ends_when_the_core_is_wanted) {
     return W::now_ns();
   });
   EXPECT_GT(ends[1], 16'000'000u);
+}
+
+// Thread 1 works on the core of thread 0, which wakes at 8 ms with less virtual run time behind it, by more than the
+// granularity of 4 ms: thread 1 leaves the core, 600, and thread 0 is switched in, 500. The control: with a granularity
+// of a second it waits for the end of the slice, 12 ms, at the tick of 16 ms.
+TEST(MachineScheduler, woken_thread_preempts) {
+  for (const double granularity : {4e6, 1e9}) {
+    MachineSpec spec = small_machine(1, 1);
+    spec.wakeup_granularity = granularity;
+    Machine machine(spec, {});
+    const auto ends = run_on(machine, 2, [&](int thread) {
+      if (thread == 1) {
+        W::work(10'000'000);
+      } else {
+        W::prepare_park();
+        W::park_until(W::deadline_in(4'000'000));
+      }
+      return W::now_ns();
+    });
+    EXPECT_EQ(ends[0], granularity == 4e6 ? 8'001'100 : 16'001'100);
+  }
+}
+
+// Thread 0 sleeps and thread 4 takes its core. Cores 1 and 2 fall idle; core 2 is on the socket of the waker, which is
+// thread 3.
+TEST(MachineScheduler, woken_thread_goes_near_its_waker) {
+  Machine machine(small_machine(2, 2), {.pinned = false});
+  const auto cores = run_on(machine, 5, [&](int thread) -> std::uint64_t {
+    if (thread == 0) {
+      W::prepare_park();
+      W::park();
+    }
+    if (thread == 3) {
+      W::work(10'000);
+      W::unpark(Thread{1});
+    }
+    if (thread == 4) W::work(100'000);
+    return Machine::current().running().cpu;
+  });
+  EXPECT_THAT(cores, ElementsAre(2, 1, 2, 3, 0));
+}
+
+// The core where it ran last is idle: it goes there, wherever the waker is.
+TEST(MachineScheduler, woken_thread_goes_back_to_its_idle_core) {
+  Machine machine(small_machine(2, 2), {.pinned = false});
+  const auto cores = run_on(machine, 4, [&](int thread) -> std::uint64_t {
+    if (thread == 0) {
+      W::prepare_park();
+      W::park();
+    }
+    if (thread == 3) {
+      W::work(10'000);
+      W::unpark(Thread{1});
+    }
+    return Machine::current().running().cpu;
+  });
+  EXPECT_THAT(cores, ElementsAre(0, 1, 2, 3));
 }
 
 // A kernel's spinlock keeps its core, a program's does not.
