@@ -1,6 +1,7 @@
 // locktest_machine.cc — locktest on a simulated machine: every policy, compiled for MachineWorld.
 // SPDX-License-Identifier: MIT
-#include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "loadgen/locktest_worlds.h"
 #include "locks/policies.h"
@@ -13,11 +14,18 @@ const std::vector<LocktestPolicy>& machine_locktest_policies() {
   return policies;
 }
 
-LocktestOutcome run_on_machine(const LocktestPolicy& policy, const LocktestLoad& load, const MachineSpec& spec,
-                               MachineStats& stats) {
+Result<LocktestOutcome> run_on_machine(const LocktestPolicy& policy, const LocktestLoad& load, const MachineSpec& spec,
+                                       const std::string& trace, MachineStats& stats) {
+  std::unique_ptr<MachineTrace> timeline;
+  if (!trace.empty()) {
+    auto opened = MachineTrace::open(trace);
+    if (!opened) return tl::unexpected(opened.error());
+    timeline = std::move(*opened);
+  }
   MachineOptions options;
   options.seed = load.seed;
   options.max_threads = load.threads;
+  options.trace = timeline.get();
   Machine machine(spec, options);
   LocktestOutcome outcome;
   machine.run([&] { outcome = policy.run(load); });

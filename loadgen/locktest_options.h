@@ -34,6 +34,7 @@ struct LocktestOptions {
   bool pin = false;
   std::string machine;
   std::vector<std::string> machine_set;
+  std::string trace;
   bool stats = false;
   std::array<std::optional<std::uint32_t>, kKnobCount> knobs{};
   std::string label;
@@ -63,6 +64,9 @@ struct LocktestOptions {
       Also{.value_name = "FILE.toml", .default_text = "real threads"});
     v("machine-set", c.machine_set, Text{"KEY=VALUE"}, start, "Change a number of the machine.",
       Also{.value_name = "KEY=VALUE"});
+    v("trace", c.trace, Text{"a path"}, start,
+      "Write what each thread of the machine did when, for Perfetto or chrome://tracing; of one run.",
+      Also{.value_name = "FILE.json"});
     v("stats", c.stats, nullptr, start, "Say how fast the machine was simulated.");
     for (std::size_t k = 0; k < kKnobCount; ++k) {
       const KnobInfo& about = kKnobs[k];

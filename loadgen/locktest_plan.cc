@@ -35,6 +35,13 @@ Result<void> take_knobs(const LocktestOptions& options, LocktestPlan& plan) {
 }
 
 Result<void> take_machine(const LocktestOptions& options, LocktestPlan& plan) {
+  if (!options.trace.empty()) {
+    const auto runs = options.threads.size() * options.repeat;
+    if (options.machine.empty()) return fail("trace: {} is not allowed without --machine", quote(options.trace));
+    if (runs > 1)
+      return fail("trace: {} is not allowed; it is of one run, and these are {}", quote(options.trace), runs);
+    plan.trace = options.trace;
+  }
   if (options.machine.empty()) {
     if (!options.machine_set.empty())
       return fail("machine-set: {} is not allowed without --machine", quote(options.machine_set.front()));
@@ -68,8 +75,8 @@ std::vector<std::string> locktest_policy_names() {
 }
 
 std::vector<std::string> locktest_sweep_keys() {
-  static constexpr std::string_view kOfEverySweep[] = {"threads", "duration", "repeat", "seed", "label",
-                                                       "json",    "csv",      "quiet",  "stats"};
+  static constexpr std::string_view kOfEverySweep[] = {"threads", "duration", "repeat", "seed",  "label",
+                                                       "json",    "csv",      "quiet",  "stats", "trace"};
   LocktestOptions options;
   std::vector<std::string> keys;
   for (const Setting& setting : Settings::of(options)) {
@@ -109,7 +116,7 @@ Result<LocktestReport> run_locktest_plan(const LocktestPlan& plan, std::uint32_t
   report.run.started_at = utc_text(std::time(nullptr));
   MachineStats stats;
   const ProcessCpu before = own_cpu();
-  const auto outcome = plan.machine ? run_on_machine(*plan.policy, load, plan.machine->spec, stats)
+  const auto outcome = plan.machine ? run_on_machine(*plan.policy, load, plan.machine->spec, plan.trace, stats)
                                     : run_on_real_threads(*plan.policy, load);
   if (!outcome) return tl::unexpected(outcome.error());
   const ProcessCpu used = own_cpu() - before;

@@ -17,6 +17,7 @@ struct LocktestPlan {
   const LocktestPolicy* policy = nullptr;  // of the world
   LocktestLoad load;                       // threads are filled in
   std::optional<MachineFile> machine;      // none: real threads
+  std::string trace;                       // a file; empty: none
   bool stats = false;
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "common/result.h"
@@ -21,8 +22,9 @@ Result<LocktestOutcome> run_on_real_threads(const LocktestPolicy& policy, Lockte
 // Those of every world.
 const std::vector<LocktestPolicy>& machine_locktest_policies();
 
-// Makes a run on a simulated machine, threads pinned to its processors in turn.
-LocktestOutcome run_on_machine(const LocktestPolicy& policy, const LocktestLoad& load, const MachineSpec& machine,
-                               MachineStats& stats);
+// Makes a run on a simulated machine, threads pinned to its processors in turn. `trace`: the file of a timeline, or
+// empty. Error: it cannot be written.
+Result<LocktestOutcome> run_on_machine(const LocktestPolicy& policy, const LocktestLoad& load, const MachineSpec& spec,
+                                       const std::string& trace, MachineStats& stats);
 
 }  // namespace convoy

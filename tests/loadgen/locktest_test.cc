@@ -6,6 +6,7 @@
 #include <cmath>
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -185,8 +186,8 @@ TEST(Locktest, every_policy_runs_on_a_machine_and_repeats_itself) {
     auto load = load_of(2, policy.shared ? 50 : 0);
     load.duration_ns = kMilli;
     MachineStats first, second, other;
-    const auto outcome = run_on_machine(policy, load, two_cores, first);
-    EXPECT_EQ(run_on_machine(policy, load, two_cores, second).events, outcome.events);
+    const auto outcome = *run_on_machine(policy, load, two_cores, "", first);
+    EXPECT_EQ(run_on_machine(policy, load, two_cores, "", second)->events, outcome.events);
     EXPECT_EQ(first.trace_hash, second.trace_hash);
     LocktestThread all;
     for (const auto& thread : outcome.threads) {
@@ -199,7 +200,7 @@ TEST(Locktest, every_policy_runs_on_a_machine_and_repeats_itself) {
     EXPECT_NEAR(static_cast<double>(outcome.window_ns()), kMilli, 0.1 * kMilli);
     claim_identities_of(outcome, {.exclusive = all.writes, .shared = all.reads});
     load.seed = 2;
-    (void)run_on_machine(policy, load, two_cores, other);
+    (void)run_on_machine(policy, load, two_cores, "", other);
     EXPECT_NE(first.trace_hash, other.trace_hash);
   }
 }
@@ -238,6 +239,8 @@ TEST(LocktestProgram, usage_errors_name_option_value_and_what_is_allowed) {
       {{"--machine", "/nowhere/m.toml"}, "--machine: /nowhere/m.toml: cannot be read"},
       {{"--machine-set", "pause-ns=1"}, "--machine-set: 'pause-ns=1' is not allowed without --machine"},
       {{"--machine", kXeon, "--machine-set", "bogus=1"}, "--machine-set: no setting 'bogus'"},
+      {{"--trace", "t.json"}, "--trace: 't.json' is not allowed without --machine"},
+      {{"--machine", kXeon, "--trace", "t.json", "-c", "1,2"}, "--trace: 't.json' is not allowed; it is of one run"},
       {{"--machine", kXeon, "--lock", "std-mutex"}, "--lock: std-mutex is not allowed; it runs on real threads only"},
       {{"extra"}, "unexpected argument 'extra'"},
       {{"--bogus"}, "unknown option '--bogus'"},
@@ -313,6 +316,18 @@ TEST(LocktestProgram, on_a_machine) {
   ASSERT_TRUE(result.runs[1].trace_hash);
   EXPECT_THAT(end.err, HasSubstr("Machine = xeon-2s-96t, trace hash = " + *result.runs[1].trace_hash + "\n"));
   EXPECT_THAT(end.err, HasSubstr(" million a second; "));
+}
+
+TEST(LocktestProgram, writes_a_timeline) {
+  const auto path = ::testing::TempDir() + "locktest_trace_" + std::to_string(::getpid()) + ".json";
+  const auto end = loadgen({"locktest", "--machine", kXeon, "-c", "4", "-t", "1ms", "-q", "--trace", path});
+  EXPECT_EQ(end.code, 0) << end.err;
+  std::ifstream file(path);
+  const auto json = Json::parse(file, nullptr, false);
+  std::filesystem::remove(path);
+  EXPECT_FALSE(json.is_discarded());
+  EXPECT_FALSE(json.empty());
+  EXPECT_EQ(loadgen({"locktest", "--machine", kXeon, "-c", "1", "-t", "1ms", "--trace", "/nowhere/t.json"}).code, 3);
 }
 
 TEST(LocktestProgram, a_signal_leaves_a_valid_partial_result) {
