@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -104,6 +106,31 @@ TEST(Control, swaps_asked_for_at_once_all_end) {
       for (int i = 0; i < 500; ++i) EXPECT_EQ(client.get("/hot.bin").body.size(), 12288u);
     });
   }
+}
+
+// A request that stays in its region for a while: it waits for a file to settle that is written all the time.
+TEST(Control, a_swap_that_is_given_up_changes_nothing) {
+  const TestServer server("swap-timeout=1ms");
+  server.folder().write("busy", "");
+  std::atomic<bool> over{false};
+  std::jthread writer([&] {
+    for (int i = 0; !over; ++i) {
+      server.folder().write("busy", std::string(static_cast<std::size_t>(i % 100), 'x'));
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  });
+  std::jthread reader([&] {
+    while (!over) server.get("/busy");
+  });
+  Answer answer;
+  for (int i = 0; i < 1000 && answer.status != 503; ++i)
+    answer = put(server, "page-lock", i % 2 == 0 ? "mcs" : "ticket");
+  const std::string value = nlohmann::json::parse(server.get("/config/page-lock").body)["value"];
+  over = true;
+  EXPECT_EQ(answer.status, 503);
+  const std::string said = "page-lock stays " + value + ": after swap-timeout, 1ms, still inside a request: worker ";
+  EXPECT_NE(answer.body.find(said), std::string::npos) << answer.body;
+  EXPECT_EQ(parse_lock_report(server.get("/locks").body)->classes.at("page").policy, value);
 }
 
 TEST(Control, changes_that_are_refused) {

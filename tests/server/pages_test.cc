@@ -5,9 +5,11 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "common/lock_report.h"
@@ -162,6 +164,25 @@ TEST_F(PagesTest, full_cache_is_503_and_a_window_takes_what_there_is) {
   out.reset();
   for (std::uint64_t index = 8; index < 256; ++index) pages_.unpin(pinned[index]);
   EXPECT_EQ(pages_.report().pins, 0u);
+}
+
+// A file that is asked for all the time, and replaced by another of the same size.
+TEST(Pages, what_is_served_is_a_second_behind_the_disk_at_most) {
+  const TestServer server;
+  Client client(server.port());
+  server.folder().write("f", "old");
+  ASSERT_EQ(client.get("/f").body, "old");
+  server.folder().write("g", "new");
+  std::filesystem::rename(server.folder() / "g", server.folder() / "f");
+  const auto start = std::chrono::steady_clock::now();
+  const auto passed = [start] { return std::chrono::steady_clock::now() - start; };
+  std::string body = client.get("/f").body;
+  while (body == "old" && passed() < std::chrono::seconds(10)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    body = client.get("/f").body;
+  }
+  EXPECT_EQ(body, "new");
+  EXPECT_LT(passed(), std::chrono::milliseconds(2000));
 }
 
 TEST(Pages, largest_capacity_starts_small) {

@@ -234,5 +234,27 @@ TEST(Server, survives_without_descriptors) {
   EXPECT_LT(std::count(said.begin(), said.end(), '\n'), 5) << "said once a shortage, not every 100 ms:\n" << said;
 }
 
+// Where not even the last descriptors are left, accept itself fails; clients wait in the backlog until it does not.
+TEST(Server, accepts_again_after_accept_failed) {
+  const TempFolder folder;
+  folder.write("a", "A");
+  Program program({"--http", "127.0.0.1:0", "--workers", "2", "--docroot", folder.path()});
+  const std::string ready = program.read_line();
+  const auto port = static_cast<std::uint16_t>(std::stoi(ready.substr(ready.find("127.0.0.1:") + 10)));
+  rlimit before{};
+  ASSERT_EQ(::prlimit(program.pid(), RLIMIT_NOFILE, nullptr, &before), 0);
+  const rlimit none{3, before.rlim_max};
+  ASSERT_EQ(::prlimit(program.pid(), RLIMIT_NOFILE, &none, nullptr), 0);
+  Client client(port);
+  client.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+  const std::string said = program.read_line();
+  EXPECT_NE(said.find("no client can be accepted: Too many open files"), std::string::npos) << said;
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  ASSERT_EQ(::prlimit(program.pid(), RLIMIT_NOFILE, &before, nullptr), 0);
+  const auto start = Clock::now();
+  EXPECT_EQ(client.read().body, "A");
+  EXPECT_LT(seconds_since(start), 5.0);
+}
+
 }  // namespace
 }  // namespace convoy
