@@ -154,6 +154,24 @@ TEST(Control, changes_that_are_refused) {
   EXPECT_EQ(nlohmann::json::parse(client.get("/config/page-lock-unfairness").body)["value"], "5") << "nothing changed";
 }
 
+// A knob that the policy does not have waits for one that has it; where the policy stays, it would wait for ever.
+TEST(Control, knobs_that_the_policy_does_not_have) {
+  const TestServer server("page-lock=handoff");
+  const Answer waits = put(server, "page-lock-unfairness", "7");
+  ASSERT_EQ(waits.status, 200) << waits.body;
+  const auto mark = nlohmann::json::parse(waits.body);
+  EXPECT_EQ(mark["to"], "7");
+  EXPECT_EQ(mark["note"], "no effect yet: page-lock handoff has no knob unfairness; policies that have it: bounded");
+  EXPECT_EQ(put(server, "page-lock", "bounded").status, 200);
+  EXPECT_EQ(parse_lock_report(server.get("/locks").body)->classes.at("page").knobs.at("unfairness"), 7u);
+  EXPECT_FALSE(nlohmann::json::parse(put(server, "page-lock-unfairness", "8").body).contains("note"));
+  const Answer never = put(server, "mapping-lock-spin", "7");
+  EXPECT_EQ(never.status, 409);
+  EXPECT_NE(never.body.find("mapping-lock-spin: '7' has no effect: mapping-lock std-shared-mutex has no knob spin"),
+            std::string::npos)
+      << never.body;
+}
+
 TEST(Control, body_in_chunks_and_after_continue) {
   const TestServer server;
   Client client(server.port());

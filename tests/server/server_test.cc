@@ -143,6 +143,7 @@ TEST(Server, bad_settings_exit_2_with_a_sentence) {
   folder.write("bad.toml", "workers = 0\n");
   folder.write("unknown.toml", "worker = 1\n");
   folder.write("broken.toml", "workers = = 1\n");
+  folder.write("idle.toml", "page-lock-spin = 3\npage-lock = \"handoff\"\n");
   for (const Case& one : std::vector<Case>{
            {{"--nonsense"}, "--nonsense"},
            {{"--workers", "0"}, "workers"},
@@ -156,6 +157,13 @@ TEST(Server, bad_settings_exit_2_with_a_sentence) {
            {{"--http", "127.0.0.1"}, "http"},
            {{"--page-lock", "mutexx"}, "bounded"},
            {{"--page-lock-unfairness", "1001"}, "page-lock-unfairness"},
+           {{"--page-lock", "handoff", "--unfairness", "0"},
+            "page-lock-unfairness: 0 has no effect: page-lock handoff has no knob unfairness; policies that have it: "
+            "bounded"},
+           {{"--mapping-lock-unfairness", "7", "--mapping-lock", "ticket"},
+            "mapping-lock-unfairness: 7 has no effect: mapping-lock ticket has no knob unfairness"},
+           {{"--lru-lock-spin", "9"}, "lru-lock-spin: 9 has no effect: lru-lock std-mutex has no knob spin"},
+           {{"--config", folder / "idle.toml"}, "page-lock-spin: 3 has no effect: page-lock handoff"},
            {{"--cpus", "0-"}, "cpus"},
            {{"--cpus", "1000"}, "cpus"},
            {{"--docroot", folder / "none"}, "none"},
