@@ -33,14 +33,30 @@ HttpService::Turn HttpService::send_answer(Connection& connection) {
         break;
     }
     if (!out.wants_window()) break;
-    // The head has promised more than the file can give now: only closing tells the client.
-    if (!out.map_window()) {
-      connection.loop.discard(connection);
-      return Turn::kGivenBack;
-    }
+    if (next_window(connection) == Turn::kGivenBack) return Turn::kGivenBack;
   }
   out.reset();
   return Turn::kGoOn;
+}
+
+// Maps pages of an answer that has begun. Where the cache is full it may not be refused any more: it waits its turn.
+HttpService::Turn HttpService::next_window(Connection& connection) {
+  const auto is_full = [](const tl::expected<void, PageError>& mapped) {
+    return !mapped && mapped.error().kind == PageError::Kind::kFull;
+  };
+  auto mapped = connection.out.map_window();
+  while (is_full(mapped)) {
+    const PageWaiters::Announcement announcement(connection.loop.page_waiters());
+    mapped = connection.out.map_window();
+    if (is_full(mapped) && connection.loop.await_pages(connection, announcement)) return Turn::kGivenBack;
+  }
+  if (mapped) {
+    connection.starved_until_ns = Connection::kNever;
+    return Turn::kGoOn;
+  }
+  // The head has promised more than the file can give now: only closing tells the client.
+  connection.loop.discard(connection);
+  return Turn::kGivenBack;
 }
 
 // Prepares the answer to the next request, receiving once when none is complete.

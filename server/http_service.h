@@ -41,6 +41,7 @@ class HttpService {
   enum class Turn { kGoOn, kGivenBack };
 
   Turn send_answer(Connection& connection);
+  Turn next_window(Connection& connection);
   Turn next_request(Connection& connection, WorkerState& state);
 
   const RequestHandler& handler_;

@@ -43,8 +43,8 @@ class PagesTest : public testing::Test {
       error_ = mapped.error();
       return "";
     }
-    const std::string bytes(reinterpret_cast<const char*>(list[0].data), list[0].size);
-    pages_.unpin(list[0]);
+    std::string bytes(reinterpret_cast<const char*>(list[0].data), list[0].size);
+    pages_.unpin(list);
     return bytes;
   }
   // Overwrites a file in place, its length as it was.
@@ -156,13 +156,15 @@ TEST_F(PagesTest, full_cache_is_503_and_a_window_takes_what_there_is) {
   EXPECT_NE(out.head().find("\r\nRetry-After: 1\r\n"), std::string::npos) << out.head();
   EXPECT_NE(out.head().find("capacity"), std::string::npos) << out.head();
 
-  for (std::uint64_t index = 0; index < 8; ++index) pages_.unpin(pinned[index]);
+  std::vector<PinnedPage> first(pinned.begin(), pinned.begin() + 8);
+  pages_.unpin(first);
   handler.answer(request, false, state, out);
   EXPECT_EQ(out.head().rfind("HTTP/1.1 200 ", 0), 0u) << out.head();
   EXPECT_TRUE(out.wants_window());
   EXPECT_EQ(pages_.report().pins, 256u) << "8 pages of two folios are mapped, of the 64 that a window has";
   out.reset();
-  for (std::uint64_t index = 8; index < 256; ++index) pages_.unpin(pinned[index]);
+  pinned.erase(pinned.begin(), pinned.begin() + 8);
+  pages_.unpin(pinned);
   EXPECT_EQ(pages_.report().pins, 0u);
 }
 
