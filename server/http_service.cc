@@ -10,9 +10,10 @@ namespace convoy {
 
 void HttpService::run(Connection& connection, std::uint32_t worker, WorkerPool& pool) {
   WorkerState& state = states_[worker];
-  const Region<RealWorld> region(regions_, worker);
+  Region<RealWorld> region(regions_, worker);
   for (int answered = 0;; ++answered) {
     if (connection.out.active() && send_answer(connection) == Turn::kGivenBack) return;
+    region.go_on();  // a change of a policy that was given up behind another is answered outside
     if (answered == kBurst) return pool.submit(connection);
     if (next_request(connection, state) == Turn::kGivenBack) return;
   }

@@ -99,6 +99,26 @@ TEST_F(LockControlTest, a_swap_while_a_fill_hangs_is_given_up) {
   EXPECT_EQ(map(), Fault::kMapped) << "the page is there, under the new policy";
 }
 
+// Whose patience ends while another waits for a request is told so then, not once that other is through.
+TEST_F(LockControlTest, a_second_swap_is_given_up_at_its_own_time) {
+  locks_.regions().enter(1);
+  std::atomic<bool> first_ended{false};
+  std::jthread first([&] {
+    EXPECT_TRUE(swap(0, "ticket", 60s));
+    first_ended = true;
+  });
+  // The first stops entries; until then the second is the first.
+  Result<void> second = swap(2, "handoff", 20ms);
+  while (second || second.error().message.find("another change") == std::string::npos)
+    second = swap(2, "handoff", 20ms);
+  EXPECT_FALSE(first_ended);
+  EXPECT_EQ(second.error().message, "another change of a policy did not end within swap-timeout, 20ms");
+  locks_.regions().leave(1);
+  first.join();
+  EXPECT_EQ(policy(), "ticket");
+  EXPECT_TRUE(swap(2, "handoff", 60s));
+}
+
 // What the report adds up is what was taken, hand-offs included; they are what a convoy is known by.
 TEST_F(LockControlTest, every_acquisition_is_reported_once) {
   ASSERT_TRUE(swap(0, "handoff", 1s));
