@@ -101,22 +101,35 @@ TEST_F(LockControlTest, a_swap_while_a_fill_hangs_is_given_up) {
 
 // Whose patience ends while another waits for a request is told so then, not once that other is through.
 TEST_F(LockControlTest, a_second_swap_is_given_up_at_its_own_time) {
-  locks_.regions().enter(1);
-  std::atomic<bool> first_ended{false};
+  std::atomic<bool> held{false}, over{false}, asked{false}, first_ended{false};
+  std::jthread holder([&] {
+    become(1);
+    const Region<RealWorld> region(locks_.regions(), 1);
+    held = true;
+    // Not for ever: a second swap that waits for the first would never come back.
+    for (int i = 0; i < 1000 && !over; ++i) std::this_thread::sleep_for(10ms);
+  });
+  become(2);
+  Region<RealWorld> region(locks_.regions(), 2);
+  while (!held) std::this_thread::yield();
   std::jthread first([&] {
-    EXPECT_TRUE(swap(0, "ticket", 60s));
+    become(0);
+    const Region<RealWorld> its_region(locks_.regions(), 0);
+    asked = true;
+    EXPECT_TRUE(locks_.swap_page("ticket", 0, 60s, [] {}));
     first_ended = true;
   });
-  // The first stops entries; until then the second is the first.
-  Result<void> second = swap(2, "handoff", 20ms);
-  while (second || second.error().message.find("another change") == std::string::npos)
-    second = swap(2, "handoff", 20ms);
-  EXPECT_FALSE(first_ended);
-  EXPECT_EQ(second.error().message, "another change of a policy did not end within swap-timeout, 20ms");
-  locks_.regions().leave(1);
+  // It leaves its region, and stops entries next.
+  while (!asked || locks_.regions().is_inside(0)) std::this_thread::yield();
+  std::this_thread::sleep_for(50ms);
+  const auto second = locks_.swap_page("handoff", 2, 20ms, [] {});
+  EXPECT_FALSE(first_ended.load());
+  over = true;
   first.join();
+  region.go_on();
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().message, "another change of a policy did not end within swap-timeout, 20ms");
   EXPECT_EQ(policy(), "ticket");
-  EXPECT_TRUE(swap(2, "handoff", 60s));
 }
 
 // What the report adds up is what was taken, hand-offs included; they are what a convoy is known by.
