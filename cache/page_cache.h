@@ -364,7 +364,7 @@ class PageCache {
     {
       const Guard<W, typename Locks::Page> guard(folio.lock, kFillPublish);
       old = folio.state.fetch_add(outcome - CachedFolio::kFilling,
-                                  release);  // F1: filling off and the outcome on, at once
+                                  release);  // F1, W1: filling off and the outcome on, at once
     }
     if ((old & CachedFolio::kWaiters) != 0) wake_all<W>(classes_.page.wait_table(), folio.state, CachedFolio::kWaiters);
     counters_.add(ok ? CacheEvent::kFill : CacheEvent::kFailedFill);

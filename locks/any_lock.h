@@ -15,6 +15,7 @@
 #include "annotations.h"
 #include "lock_class.h"
 #include "lockable.h"
+#include "traits.h"
 #include "world.h"
 
 namespace convoy {
@@ -87,9 +88,13 @@ class CONVOY_CAPABILITY("any lock") AnyLock<W, PolicyList<Ps...>> {
   bool is_locked() const requires(PageLockable<Ps>&&...) {
     return const_cast<AnyLock*>(this)->visit([](auto& l) { return l.is_locked(); });
   }
+  LockClass<W>& lock_class() { return *class_; }
+  // Of the policy that it has at the moment.
+  const PolicyTraits& traits() const { return *kTraitsOf[class_->policy()]; }
 
  private:
   using First = std::tuple_element_t<0, std::tuple<Ps...>>;
+  static constexpr const PolicyTraits* kTraitsOf[] = {&Ps::kTraits...};
 
   template <std::size_t... I>
   void emplace(std::uint8_t position, std::index_sequence<I...>) {

@@ -5,7 +5,7 @@
 // stolen it queues again at the tail, so that its age is lost. A waiter that was found awake keeps its place and does
 // not use up the wake.
 //
-//   loop:  if not in the queue, append; set waiters; prepare to sleep
+//   loop:  set waiters; if not in the queue, append; prepare to sleep
 //          still locked → sleep;  try → done (leave the queue)
 //
 // Fairness: none; a waiter may lose for ever (waits of tens of seconds were seen in the kernel).
@@ -64,15 +64,15 @@ class Barging : public PageLock<W, Barging<W>> {
     }
   }
 
-  // Puts me at the tail unless it still stands in the queue, sets waiters, and begins to sleep, all before the lock is
-  // looked at again: an unlocker that clears the bit after that look finds waiters set, and me in the queue.
+  // Sets waiters (I2), puts me at the tail unless it still stands in the queue, and begins to sleep, all before the
+  // lock is looked at again: an unlocker that clears the bit after that look finds waiters set, and me in the queue.
   void enqueue(Waiter<W>& me) {
     Locked queue(class_.wait_table(), &word_);
+    word_.fetch_or(kWaiters, relaxed);  // relaxed: the queue's lock orders it before the waker's walk
     if (!me.linked) {
       if (me.load_verdict() == Verdict::kWoken) class_.count(Event::kPageLockRequeue);
       queue.append(me);
     }
-    word_.fetch_or(kWaiters, relaxed);  // relaxed: the queue's lock orders it before the waker's walk
     W::prepare_park();
   }
 

@@ -1,4 +1,4 @@
-// lock_class.h — What all locks of one use share: name, policy, knobs, wait queues, events.
+// lock_class.h — What all locks of one use share: name, policy, knobs, wait queues, events, place in the order.
 // SPDX-License-Identifier: MIT
 //
 // The kernel's *lock class*: the page locks of a cache are one class, its mapping lock another. A lock is its word and
@@ -11,6 +11,7 @@
 
 #include "events.h"
 #include "knobs.h"
+#include "lock_order.h"
 #include "wait_table.h"
 #include "world.h"
 
@@ -22,6 +23,10 @@ class LockClass {
   // `name` outlives the class: a literal. `policy` is the position of a policy in the AnyLock that the class serves.
   explicit LockClass(std::string_view name, std::uint8_t policy = 0) : name_(name), policy_(policy) {
     for (std::size_t k = 0; k < kKnobCount; ++k) knobs_[k].store(kKnobs[k].default_value, relaxed);
+    if constexpr (W::kChecksOrder) order_position_ = W::lock_order()->add(name);
+  }
+  ~LockClass() {
+    if constexpr (W::kChecksOrder) W::lock_order()->remove(order_position_);
   }
   LockClass(const LockClass&) = delete;
   LockClass& operator=(const LockClass&) = delete;
@@ -44,9 +49,20 @@ class LockClass {
 
   WaitTable<W>& wait_table() { return wait_table_; }
 
+  // Among the classes of its world (lock_order.h); 0 where nothing is checked.
+  OrderPosition order_position() const { return order_position_; }
+
+ protected:
+  // For a class whose locks have no use in common, and so no order: they are checked as locks of no known class.
+  void leave_order() {
+    if constexpr (W::kChecksOrder) W::lock_order()->remove(order_position_);
+    order_position_ = 0;
+  }
+
  private:
   std::string_view name_;
   Plain<W, std::uint8_t> policy_;
+  OrderPosition order_position_ = 0;  // set once
   Atomic<W, std::uint32_t> knobs_[kKnobCount];
   typename W::Counters counters_;
   WaitTable<W> wait_table_;

@@ -5,6 +5,7 @@
 #include <concepts>
 
 #include "annotations.h"
+#include "lock_order.h"
 #include "world.h"
 
 namespace convoy {
@@ -29,6 +30,12 @@ concept SharedLockable = Lockable<L> && requires(L l) {
   l.unlock_shared();
 };
 
+// A shared wait that may end without the lock, as TimedLockable.
+template <class L>
+concept SharedTimedLockable = SharedLockable<L> && requires(L l, Deadline d) {
+  { l.try_lock_shared_until(d) } -> std::same_as<bool>;
+};
+
 // What the page role asks for: whether somebody holds the lock, which may be out of date when it is returned.
 template <class L>
 concept PageLockable = Lockable<L> && requires(const L l) {
@@ -41,9 +48,14 @@ class [[nodiscard]] CONVOY_SCOPED_CAPABILITY Guard {
  public:
   Guard(L& lock, const Site& site) CONVOY_ACQUIRE(lock) CONVOY_NO_TSA : lock_(lock) {
     W::at(site);
+    check_order<W>(lock_, site, false);
     lock_.lock();
+    note_held<W>(lock_, site, false);
   }
-  ~Guard() CONVOY_RELEASE() CONVOY_NO_TSA { lock_.unlock(); }
+  ~Guard() CONVOY_RELEASE() CONVOY_NO_TSA {
+    note_released<W>(&lock_);
+    lock_.unlock();
+  }
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
@@ -58,9 +70,12 @@ class [[nodiscard]] CONVOY_SCOPED_CAPABILITY TryGuard {
   TryGuard(L& lock, const Site& site) CONVOY_ACQUIRE(lock) CONVOY_NO_TSA : lock_(lock) {
     W::at(site);
     held_ = lock_.try_lock();
+    if (held_) note_held<W>(lock_, site, false);
   }
   ~TryGuard() CONVOY_RELEASE() CONVOY_NO_TSA {
-    if (held_) lock_.unlock();
+    if (!held_) return;
+    note_released<W>(&lock_);
+    lock_.unlock();
   }
   TryGuard(const TryGuard&) = delete;
   TryGuard& operator=(const TryGuard&) = delete;
@@ -76,9 +91,14 @@ class [[nodiscard]] CONVOY_SCOPED_CAPABILITY SharedGuard {
  public:
   SharedGuard(L& lock, const Site& site) CONVOY_ACQUIRE_SHARED(lock) CONVOY_NO_TSA : lock_(lock) {
     W::at(site);
+    check_order<W>(lock_, site, true);
     lock_.lock_shared();
+    note_held<W>(lock_, site, true);
   }
-  ~SharedGuard() CONVOY_RELEASE_GENERIC() CONVOY_NO_TSA { lock_.unlock_shared(); }
+  ~SharedGuard() CONVOY_RELEASE_GENERIC() CONVOY_NO_TSA {
+    note_released<W>(&lock_);
+    lock_.unlock_shared();
+  }
   SharedGuard(const SharedGuard&) = delete;
   SharedGuard& operator=(const SharedGuard&) = delete;
 

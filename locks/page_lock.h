@@ -22,7 +22,7 @@
 //
 // Invariants
 //   I1  No other bit is ever set.
-//   I2  A waiter of this lock is linked => waiters is set, or a waker holds its queue's lock.
+//   I2  A waiter of this lock is linked => waiters is set.
 //
 // Transitions (waiters,locked)
 //   (w,0) -> (w,1)  try, grant
@@ -77,6 +77,13 @@ class CONVOY_CAPABILITY("page lock") PageLock {
   }
 
   bool is_locked() const { return (word_.load(relaxed) & kLocked) != 0; }  // relaxed: a hint, out of date at once
+  // I1, I2. Requires: the queue's lock is held, or nothing moves. Relaxed: nothing is done with what it guards.
+  void check_invariants() const {
+    const std::uint32_t word = word_.load(relaxed);
+    if ((word & ~(kLocked | kWaiters)) != 0) W::panic("page lock: a bit is set that has no meaning (I1)");
+    if ((word & kWaiters) == 0 && class_.wait_table().is_waited_for(&word_))
+      W::panic("page lock: somebody waits and the waiters bit is clear (I2)");
+  }
   LockClass<W>& lock_class() { return class_; }
 
  protected:
@@ -92,6 +99,7 @@ class CONVOY_CAPABILITY("page lock") PageLock {
     word_.fetch_or(kWaiters, relaxed);  // relaxed: the queue's lock orders it before the waker's walk
     if (try_acquire()) return true;
     queue.append(me);
+    if constexpr (W::kDebugChecks) check_invariants();
     return false;
   }
 
@@ -164,6 +172,7 @@ class CONVOY_CAPABILITY("page lock") PageLock {
     const bool some_left = queue.walk(&word_, [&](Waiter<W>& waiter) { return policy().wake_one(queue, waiter); });
     if (!some_left)
       word_.fetch_and(~kWaiters, relaxed);  // I2; relaxed: under the queue's lock, as is the bit's setting
+    if constexpr (W::kDebugChecks) check_invariants();
   }
 
   [[noreturn]] void panic_unlock(std::uint32_t old) {

@@ -17,6 +17,16 @@
 #include "handoff.h"
 #include "lockable.h"
 #include "mcs.h"
+#include "mutex.h"
+#include "mutex_3_12.h"
+#include "qrwlock.h"
+#include "qrwlock_2013.h"
+#include "qspinlock.h"
+#include "rwlock_3_12.h"
+#include "rwsem.h"
+#include "rwsem_3_12.h"
+#include "rwsem_restored.h"
+#include "rwsem_transfer.h"
 #include "std_mutex.h"
 #include "std_shared_mutex.h"
 #include "tas.h"
@@ -27,14 +37,24 @@ namespace convoy {
 
 // Run in every world. The first is the default of the page role, and the cheapest to reach in an AnyLock.
 template <World W>
-using WorldPolicies = PolicyList<Bounded<W>,   //
-                                 Barging<W>,   //
-                                 Handoff<W>,   //
-                                 Eventual<W>,  //
-                                 Tas<W>,       //
-                                 Ttas<W>,      //
-                                 Ticket<W>,    //
-                                 Mcs<W>>;
+using WorldPolicies = PolicyList<Bounded<W>,        //
+                                 Barging<W>,        //
+                                 Handoff<W>,        //
+                                 Eventual<W>,       //
+                                 Tas<W>,            //
+                                 Ttas<W>,           //
+                                 Ticket<W>,         //
+                                 Mcs<W>,            //
+                                 Qspinlock<W>,      //
+                                 Mutex<W>,          //
+                                 Mutex312<W>,       //
+                                 Rwlock312<W>,      //
+                                 Qrwlock2013<W>,    //
+                                 Qrwlock<W>,        //
+                                 Rwsem<W>,          //
+                                 RwsemTransfer<W>,  //
+                                 RwsemRestored<W>,  //
+                                 Rwsem312<W>>;
 
 // Baselines of the C++ library, on real threads only.
 using StdPolicies = PolicyList<StdMutex,  //
@@ -48,11 +68,14 @@ PolicyList<As..., Bs...> operator+(PolicyList<As...>, PolicyList<Bs...>);
 template <bool kKeep, class P>
 using KeptOrNothing = std::conditional_t<kKeep, PolicyList<P>, PolicyList<>>;
 
+template <class P>
+inline constexpr bool kFitsPage = PageLockable<P> && !SharedLockable<P>;
+
 template <class List>
 struct Keep;
 template <class... Ps>
 struct Keep<PolicyList<Ps...>> {
-  using PageLockables = decltype((PolicyList<>{} + ... + KeptOrNothing<PageLockable<Ps>, Ps>{}));
+  using Page = decltype((PolicyList<>{} + ... + KeptOrNothing<kFitsPage<Ps>, Ps>{}));
   using Shared = decltype((PolicyList<>{} + ... + KeptOrNothing<SharedLockable<Ps>, Ps>{}));
   using Exclusive = decltype((PolicyList<>{} + ... + KeptOrNothing<!SharedLockable<Ps>, Ps>{}));
 };
@@ -71,10 +94,10 @@ struct PoliciesOf<RealWorld> {
 template <World W>
 using AllPolicies = typename detail::PoliciesOf<W>::Type;
 
-// page: every policy that can say whether it is locked. lru: every exclusive one. mapping: the shared ones first, then
-// the exclusive ones with shared = exclusive.
+// page: every exclusive policy that can say whether it is locked. lru: every exclusive one. mapping: the shared ones
+// first, then the exclusive ones with shared = exclusive.
 template <World W>
-using PagePolicies = typename detail::Keep<AllPolicies<W>>::PageLockables;
+using PagePolicies = typename detail::Keep<AllPolicies<W>>::Page;
 template <World W>
 using LruPolicies = typename detail::Keep<AllPolicies<W>>::Exclusive;
 template <World W>
@@ -104,7 +127,16 @@ static_assert(PageLockable<Handoff<RealWorld>> && TimedLockable<Handoff<RealWorl
 static_assert(PageLockable<Eventual<RealWorld>> && TimedLockable<Eventual<RealWorld>>);
 static_assert(PageLockable<Tas<RealWorld>> && PageLockable<Ttas<RealWorld>>);
 static_assert(PageLockable<Ticket<RealWorld>> && PageLockable<Mcs<RealWorld>>);
-static_assert(SharedLockable<StdSharedMutex>);
+static_assert(PageLockable<Qspinlock<RealWorld>>);
+static_assert(SharedLockable<Rwlock312<RealWorld>> && SharedLockable<Qrwlock2013<RealWorld>>);
+static_assert(SharedLockable<Qrwlock<RealWorld>> && SharedLockable<StdSharedMutex>);
+static_assert(SharedTimedLockable<Rwsem<RealWorld>> && TimedLockable<Rwsem<RealWorld>>);
+static_assert(SharedTimedLockable<RwsemTransfer<RealWorld>> && TimedLockable<RwsemTransfer<RealWorld>>);
+static_assert(SharedTimedLockable<RwsemRestored<RealWorld>> && TimedLockable<RwsemRestored<RealWorld>>);
+static_assert(PageLockable<Mutex<RealWorld>> && TimedLockable<Mutex<RealWorld>>);
+static_assert(PageLockable<Mutex312<RealWorld>> && TimedLockable<Mutex312<RealWorld>>);
 static_assert(sizeof(AnyLock<RealWorld, PagePolicies<RealWorld>>) <= 48, "a folio carries one");
+static_assert(SharedTimedLockable<Rwsem312<RealWorld>> && TimedLockable<Rwsem312<RealWorld>>);
+static_assert(sizeof(Rwsem<RealWorld>) == 48, "the kernel's 40 bytes and the class: one line");
 
 }  // namespace convoy

@@ -20,6 +20,8 @@
 //   A: A1 flag set, then stop looked at → A2 stop set, then flags looked at; seq_cst: one of the two sees the other
 //   B: B1 leave → B0 the change (what was done inside)
 //   C: C1 end of the change → C0 enter (what was changed)
+//   D: A1 flag set → D0 is_inside (what the member did before it entered)
+//   W: see wait_table.h
 #pragma once
 
 #include <cstddef>
@@ -50,10 +52,10 @@ class Quiescence {
   // Two uncontended read-modify-writes with leave(); waits while a change is made. Not reentrant.
   void enter(Member me) {
     for (;;) {
-      flags_[me].word.fetch_add(kInside, seq_cst);  // A1
       flags_[me].inside = true;
-      if ((stop_.load(seq_cst) & kStop) == 0) [[likely]]
-        return;  // A1, C0
+      flags_[me].word.fetch_add(kInside, seq_cst);        // A1
+      if ((stop_.load(seq_cst) & kStop) == 0) [[likely]]  // C0
+        return;
       leave(me);
       wait_for_clear<W>(table_, stop_, kStop, kWaiters);
     }
@@ -63,12 +65,12 @@ class Quiescence {
   void leave(Member me) {
     auto& word = flags_[me].word;
     flags_[me].inside = false;
-    if ((word.fetch_sub(kInside, release) & kWaiters) != 0) [[unlikely]]  // B1
+    if ((word.fetch_sub(kInside, release) & kWaiters) != 0) [[unlikely]]  // B1, W1
       wake_all<W>(table_, word, kWaiters);
   }
 
-  // Whether `member` is inside; out of date at once. Acquire: what it did before it entered is seen.
-  bool is_inside(Member member) const { return (flags_[member].word.load(acquire) & kInside) != 0; }
+  // Whether `member` is inside; out of date at once.
+  bool is_inside(Member member) const { return (flags_[member].word.load(acquire) & kInside) != 0; }  // D0
   std::uint32_t members() const { return members_; }
   // Whether the calling member is inside.
   bool am_inside(Member me) const { return flags_[me].inside; }
@@ -88,7 +90,7 @@ class Quiescence {
     } else {
       given_up();
     }
-    if ((stop_.fetch_and(~kStop, release) & kWaiters) != 0) wake_all<W>(table_, stop_, kWaiters);  // C1
+    if ((stop_.fetch_and(~kStop, release) & kWaiters) != 0) wake_all<W>(table_, stop_, kWaiters);  // C1, W1
     enter(me);
     return outcome;
   }

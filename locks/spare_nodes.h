@@ -6,6 +6,7 @@
 // node, last given first taken; a node keeps its type, its place and what stands in it.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 namespace convoy {
@@ -33,6 +34,16 @@ class SpareNodes {
     auto* spare = static_cast<Spare<Node>*>(node);
     spare->next_spare = static_cast<Spare<Node>*>(head);
     head = spare;
+  }
+
+  // The whole list of a type, and back again.
+  template <class Node>
+  Spare<Node>* take_all() {
+    return static_cast<Spare<Node>*>(std::exchange(head_of(&kTypeOf<Node>), nullptr));
+  }
+  template <class Node>
+  void give_all(Spare<Node>* spares) {
+    head_of(&kTypeOf<Node>) = spares;
   }
 
  private:

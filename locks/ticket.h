@@ -7,6 +7,7 @@
 // halves of one.
 //
 // State words: next_ the ticket to be drawn, serving_ the ticket that owns the lock; free when equal. Both wrap.
+// Invariant: I1 serving_ never passes next_.
 // Synchronizes-with: A: A1 unlock → A0 lock, try_lock (critical section).
 #pragma once
 
@@ -45,6 +46,11 @@ class CONVOY_CAPABILITY("ticket") Ticket {
   // Only the holder writes serving_, so its own read is exact.
   void unlock() CONVOY_RELEASE() CONVOY_NO_TSA { serving_.store(serving_.load(relaxed) + 1, release); }  // A1
   bool is_locked() const { return serving_.load(relaxed) != next_.load(relaxed); }  // relaxed: a hint
+  // I1. Requires: nothing moves. Less than half of all tickets are drawn at a time.
+  void check_invariants() const {
+    const std::uint32_t drawn = next_.load(relaxed) - serving_.load(relaxed);
+    if (drawn > ~std::uint32_t{0} / 2) W::panic("ticket: a ticket is served that nobody has drawn (I1)");
+  }
 
  private:
   Atomic<W, std::uint32_t> next_{0};

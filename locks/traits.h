@@ -11,7 +11,15 @@
 
 namespace convoy {
 
-enum class Kind : std::uint8_t { kPageLock, kSpinning, kSleeping, kSharedSleeping };
+enum class Kind : std::uint8_t {
+  kPageLock,
+  kSpinning,
+  kSleeping,
+  kOptimistic,
+  kSharedSpinning,
+  kSharedSleeping,
+  kNone
+};
 
 constexpr std::string_view name_of(Kind kind) {
   switch (kind) {
@@ -21,8 +29,14 @@ constexpr std::string_view name_of(Kind kind) {
       return "spinning";
     case Kind::kSleeping:
       return "sleeping";
+    case Kind::kOptimistic:
+      return "sleeping, optimistic spin";
+    case Kind::kSharedSpinning:
+      return "shared, spinning";
     case Kind::kSharedSleeping:
       return "shared, sleeping";
+    case Kind::kNone:
+      return "none";
   }
   return "";
 }

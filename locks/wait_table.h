@@ -12,8 +12,9 @@
 // Life of a waiter: under the queue's lock *unlink, then the releasing store of the verdict as the last access, then
 // unpark(thread)*. A waiter that leaves by itself unlinks itself under the queue's lock.
 //
-// Synchronizes-with: B: B1 verdict store → B0 waiter's load of the verdict (the lock it was handed, the bytes it waited
-// for).
+// Synchronizes-with
+//   B: B1 verdict store → B0 waiter's load of the verdict (the lock it was handed, the bytes it waited for)
+//   W: W1 the bit is cleared, by whoever owns the word → W0 wait_for_clear finds it clear (what it stood for)
 #pragma once
 
 #include <cstddef>
@@ -146,6 +147,14 @@ class WaitTable {
     Queue& queue_;
   };
 
+  // Whether a waiter for `object` is in its queue. Requires: the queue's lock is held, or nothing moves.
+  bool is_waited_for(const void* object) {
+    for (Waiter<W>* waiter = queue_of(object).head; waiter != nullptr; waiter = waiter->next) {
+      if (waiter->object == object) return true;
+    }
+    return false;
+  }
+
  private:
   Queue& queue_of(const void* object) {
     if constexpr (W::kWaitQueues == 1) {
@@ -170,9 +179,8 @@ bool wait_for_clear(WaitTable<W>& table, Atomic<W, std::uint32_t>& word, std::ui
   Waiter<W> me(&word);
   {
     typename WaitTable<W>::Locked queue(table, &word);
-    // Waiters bit first, then the last look: who clears the bit afterwards sees it. Acquire as for any look at the
-    // word.
-    if ((word.fetch_or(waiters_bit, acquire) & bit) == 0) return true;
+    // Waiters bit first, then the last look: who clears the bit afterwards sees it.
+    if ((word.fetch_or(waiters_bit, acquire) & bit) == 0) return true;  // W0
     queue.append(me);
   }
   if (me.await_verdict(deadline, [] {})) return true;

@@ -45,7 +45,7 @@ struct Thread {
   friend bool operator==(Thread, Thread) = default;
 };
 
-// A moment that a wait ends at. Made by W::deadline_in(), read by W::expired() and W::park_until() only.
+// A moment that a wait ends at. Made by W::deadline_in(), read by W::expired(), W::park_until() and spins only.
 struct Deadline {
   std::uint64_t ticks = 0;
   friend bool operator==(Deadline, Deadline) = default;
@@ -60,15 +60,19 @@ struct Site {
 
 inline constexpr Thread kNobody{~std::uint32_t{0}};
 
+class HeldLocks;  // lock_order.h
+class LockOrder;
+
 // What ends W::spin_for() while its predicate does not hold; every field is a reason of its own.
 struct SpinLimit {
   std::uint32_t polls = ~std::uint32_t{0};  // looks at the word: kBudgetSpent
+  Deadline until = kNever;                  // passes: kTimeIsUp
   Thread owner = kNobody;                   // on whom the word's change waits; it loses its core: kOwnerSlept
   bool optimistic = false;                  // this core is wanted by somebody else: kMustYield, as should_yield()
 };
 
 // Why W::spin_for() ended.
-enum class Spin : std::uint8_t { kSatisfied, kBudgetSpent, kOwnerSlept, kMustYield };
+enum class Spin : std::uint8_t { kSatisfied, kBudgetSpent, kTimeIsUp, kOwnerSlept, kMustYield };
 
 namespace detail {
 
@@ -116,7 +120,9 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 //   await(a, o, p)     spins until p(a.load(o)); returns that value
 //   await_exchange(a, v, o, p)   the same, but every poll is an exchange with v: spinning by read-modify-write.
 //                      Requires: p refuses no value but v, so that a poll that fails changes nothing
+//   await_either(a, p, b, q)     spins until p holds of a or q of b; orders nothing: the caller looks again
 //   spin_for(a,o,p,l)  as await, within the limits of l; says why it ended. The predicate is looked at once at least
+//   spin_for_either(a, p, b, q, l)   the same, until p holds of a or q of b; orders nothing
 //   is_running(t)      whether t has a core: optimistic spinning asks it of an owner. RealWorld guesses: not asleep in
 //                      park(), and it was not on this core when it last asked for self()
 //   should_yield()     whether somebody else wants this core: the kernel's need_resched(). RealWorld guesses: the last
@@ -131,13 +137,21 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 //                      thread gives it back, after which nobody may touch it. It may have been used before, by the
 //                      same thread, and still hold what stood in it. RealWorld allocates only when a thread uses more
 //                      nodes of the type at a time than ever before, and frees none; ExploreWorld ends the life of what
-//                      is in the node with give_spare(), and so finds who comes late
+//                      is in the node with give_spare(), and so finds who comes late. A Node with a kTypeStable member
+//                      may be touched for ever: it stays a node of its thread, and its atomics keep their meaning
 //   coin(n)            a number from 0 to n - 1: by a generator, or by the schedule's choice
 //   shared<T>()        the one T of this world, made when it is first asked for: a default lock class
 //   ordinal(object)    a number to hash: its address in RealWorld, never an address in a simulated world
 //   at(site)           names the call site of the thread's next acquisition, for a profile
 //   kWaitQueues        number of hashed wait queues of a lock class, a power of two: 256 as in the kernel; 1 in
 //                      ExploreWorld, where every two locks are to collide
+//   kChecksOrder       whether guards check the order in which locks are taken (lock_order.h). Where it is true:
+//   held_locks()       what the calling thread holds
+//   lock_order()       the order of this world's classes, for the calling thread alone as long as the result lives;
+//                      never a step
+//   warn(text)         something that is wrong and can go on: RealWorld prints it, in ExploreWorld it is a defect
+//   kDebugChecks       whether slow paths call check_invariants(): RealWorld in debug builds; ExploreWorld asks between
+//                      any two steps instead
 //   panic(text)        misuse, or a broken invariant: does not return
 template <class W>
 concept World = requires(typename W::template Atomic<std::uint32_t>& word,
@@ -161,8 +175,13 @@ concept World = requires(typename W::template Atomic<std::uint32_t>& word,
   { counters.total(0u) } -> std::same_as<std::uint64_t>;
   { W::self() } -> std::same_as<Thread>;
   { W::await(const_word, acquire, detail::AlwaysTrue{}) } -> std::same_as<std::uint32_t>;
+  W::await_either(const_word, detail::AlwaysTrue{}, const_word, detail::AlwaysTrue{});
   { W::await_exchange(word, std::uint32_t{1}, acquire, detail::AlwaysTrue{}) } -> std::same_as<std::uint32_t>;
   { W::spin_for(const_word, relaxed, detail::AlwaysTrue{}, SpinLimit{1}) } -> std::same_as<Spin>;
+  // clang-format off
+  { W::spin_for_either(const_word, detail::AlwaysTrue{}, const_word, detail::AlwaysTrue{},
+                       SpinLimit{1}) } -> std::same_as<Spin>;
+  // clang-format on
   { W::is_running(thread) } -> std::same_as<bool>;
   { W::should_yield() } -> std::same_as<bool>;
   { W::coin(2u) } -> std::same_as<std::uint32_t>;
@@ -178,6 +197,12 @@ concept World = requires(typename W::template Atomic<std::uint32_t>& word,
   { W::ordinal(object) } -> std::same_as<std::uint64_t>;
   W::at(site);
   requires std::has_single_bit(W::kWaitQueues);
+  requires !W::kChecksOrder || requires {
+    { W::held_locks() } -> std::same_as<HeldLocks&>;
+    { *W::lock_order() } -> std::same_as<LockOrder&>;
+    W::warn(text);
+  };
+  { W::kDebugChecks } -> std::convertible_to<bool>;
   W::panic(text);
 };
 

@@ -5,39 +5,30 @@
 // SpinLock), and a thread that holds a spinning lock may lose its core at any moment.
 #pragma once
 
-#include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
-#include <vector>
 
-#include "events.h"
-#include "spare_nodes.h"
+#include "lock_order.h"
+#include "std_threads.h"
 #include "world.h"
 
 namespace convoy {
 
-// What a thread pool wants to know of a thread of its own. Called by that thread, outside of every SpinLock.
-struct ParkHooks {
-  void (*about_to_park)(void* context) = nullptr;  // it will sleep on a policy lock now
-  void (*resumed)(void* context) = nullptr;        // it woke
-  void* context = nullptr;
-};
-
-class RealWorld {
-  struct Record;
-
+class RealWorld : RealThreads {
  public:
   static constexpr std::size_t kWaitQueues = 256;
-  static constexpr std::size_t kMaxThreads = 16384;
-  static constexpr std::size_t kMaxClasses = 64;
+#ifdef NDEBUG
+  static constexpr bool kChecksOrder = false;
+  static constexpr bool kDebugChecks = false;
+#else
+  static constexpr bool kChecksOrder = true;
+  static constexpr bool kDebugChecks = true;
+#endif
 
   template <class T>
   class Atomic {
@@ -120,18 +111,18 @@ class RealWorld {
 
   class Counters {
    public:
-    Counters() : id_(registry().take_class()) {}
-    ~Counters() { registry().give_class(id_); }
+    Counters() : first_(take_class()) {}
+    ~Counters() { give_class(first_); }
     Counters(const Counters&) = delete;
     Counters& operator=(const Counters&) = delete;
     void add(std::uint32_t event) {
-      auto& counter = record().events[id_][event];
+      auto& counter = record().events[first_ + event];
       counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
-    std::uint64_t total(std::uint32_t event) const { return registry().total(id_, event); }
+    std::uint64_t total(std::uint32_t event) const { return RealThreads::total(first_ + event); }
 
    private:
-    std::size_t id_;
+    std::size_t first_;  // of this class in a record's events
   };
 
   static Thread self() {
@@ -146,27 +137,20 @@ class RealWorld {
   static auto await_exchange(auto& word, auto value, AnyOrder auto order, auto predicate) {
     return poll([&] { return word.exchange(value, order); }, predicate);
   }
+  static void await_either(const auto& one, auto one_holds, const auto& other, auto other_holds) {
+    poll([&] { return one_holds(one.load(relaxed)) || other_holds(other.load(relaxed)); },
+         [](bool holds) { return holds; });
+  }
 
-  // The clock is asked once in 16 polls: a pause takes longer than that on some processors, a poll never.
   static Spin spin_for(const auto& word, LoadOrder auto order, auto predicate, SpinLimit limit) {
-    Record& me = record();
-    std::uint64_t end = 0;
-    for (std::uint32_t polls = 0;; ++polls) {
-      if (predicate(word.load(order))) return Spin::kSatisfied;
-      if (polls == limit.polls) return Spin::kBudgetSpent;
-      if (limit.owner != kNobody && !is_running(limit.owner)) return Spin::kOwnerSlept;
-      if (limit.optimistic && polls % 16 == 0) {
-        const std::uint64_t now = now_ns();
-        if (end == 0) end = now + tuning().spin_budget_ns.load(std::memory_order_relaxed);
-        me.spun_enough = now >= end;
-        if (me.spun_enough) return Spin::kMustYield;
-      }
-      pause();
-    }
+    return spin([&] { return predicate(word.load(order)); }, limit);
+  }
+  static Spin spin_for_either(const auto& one, auto one_holds, const auto& other, auto other_holds, SpinLimit limit) {
+    return spin([&] { return one_holds(one.load(relaxed)) || other_holds(other.load(relaxed)); }, limit);
   }
 
   static bool is_running(Thread thread) {
-    const Record& other = *registry().find(thread);
+    const Record& other = record_of(thread);
     return other.park_word.load(std::memory_order_relaxed) != kAsleep &&
            other.core.load(std::memory_order_relaxed) != current_core();
   }
@@ -183,6 +167,7 @@ class RealWorld {
   static void park() { park_until(kNever); }
 
   static bool park_until(Deadline deadline) {
+    check_sleep<RealWorld>();
     Record& me = record();
     std::uint32_t word = kPrepared;
     if (!me.park_word.compare_exchange_strong(word, kAsleep, std::memory_order_acq_rel, std::memory_order_acquire))
@@ -198,7 +183,7 @@ class RealWorld {
   }
 
   static bool unpark(Thread thread) {
-    Record& target = *registry().find(thread);
+    Record& target = record_of(thread);
     const std::uint32_t word = target.park_word.exchange(kRunning, std::memory_order_acq_rel);
     if (word == kAsleep) {
       Record& me = record();
@@ -215,12 +200,8 @@ class RealWorld {
   static Deadline deadline_in(std::uint64_t ns) { return Deadline{now_ns() + ns}; }
   static bool expired(Deadline deadline) { return deadline != kNever && now_ns() >= deadline.ticks; }
 
-  template <class Node>
-  static Node* take_spare() {
-    Node* node = record().spares.take<Node>();
-    return node != nullptr ? node : new SpareNodes::Spare<Node>;
-  }
-  static void give_spare(auto* node) { record().spares.give(node); }
+  using RealThreads::give_spare;
+  using RealThreads::take_spare;
 
   // Never destroyed: locks with static storage may outlive it otherwise.
   template <class T>
@@ -233,12 +214,27 @@ class RealWorld {
 
   static void at(const Site& site) { record().site.store(&site, std::memory_order_relaxed); }
   // The call site that `thread` named last; null if none. Relaxed: a hint for who reports on a thread that is stuck.
-  static const Site* site_of(Thread thread) { return registry().find(thread)->site.load(std::memory_order_relaxed); }
+  static const Site* site_of(Thread thread) { return record_of(thread).site.load(std::memory_order_relaxed); }
 
-  [[noreturn]] static void panic(const char* text) {
-    std::fprintf(stderr, "panic: %s\n", text);
-    std::abort();
+  static HeldLocks& held_locks() {
+    static thread_local constinit HeldLocks held;
+    return held;
   }
+  struct OrderAccess {
+    std::unique_lock<std::mutex> alone;
+    LockOrder& order;
+    LockOrder& operator*() const { return order; }
+    LockOrder* operator->() const { return &order; }
+  };
+  // Never destroyed, as shared().
+  static OrderAccess lock_order() {
+    static std::mutex& mutex = *new std::mutex;
+    static LockOrder& order = *new LockOrder;
+    return {std::unique_lock(mutex), order};
+  }
+  static void warn(const char* text) { std::fprintf(stderr, "warning: %s\n", text); }
+
+  using RealThreads::panic;
 
   static std::uint32_t coin(std::uint32_t n) {
     Record& me = record();
@@ -271,115 +267,11 @@ class RealWorld {
   static void set_park_hooks(const ParkHooks& hooks) { record().hooks = hooks; }
 
  private:
-  static constexpr std::uint32_t kRunning = 0, kPrepared = 1, kAsleep = 2;
-
   static constexpr std::memory_order std_order(Relaxed) { return std::memory_order_relaxed; }
   static constexpr std::memory_order std_order(Acquire) { return std::memory_order_acquire; }
   static constexpr std::memory_order std_order(Release) { return std::memory_order_release; }
   static constexpr std::memory_order std_order(AcqRel) { return std::memory_order_acq_rel; }
   static constexpr std::memory_order std_order(SeqCst) { return std::memory_order_seq_cst; }
-
-  // One per thread that ever lived at the same time, recycled, never freed: an unpark may come after its thread has
-  // gone.
-  struct alignas(64) Record {
-    std::atomic<std::uint32_t> park_word{kRunning};
-    std::atomic<std::uint32_t> core{~std::uint32_t{0}};  // where the thread last asked for self()
-    Thread thread;
-    bool spun_enough = false;
-    std::uint32_t no_preempt_depth = 0;
-    std::uint32_t unparks_held = 0;
-    std::array<Record*, 16> held{};
-    std::atomic<const Site*> site{nullptr};
-    std::uint64_t random = 0;
-    ParkHooks hooks;
-    SpareNodes spares;
-    // Written by the record's thread only, read by anyone.
-    std::atomic<std::uint64_t> events[kMaxClasses][kEventCount] = {};
-  };
-
-  class Registry {
-   public:
-    Record* take() {
-      const std::lock_guard guard(mutex_);
-      if (!free_.empty()) {
-        Record* record = free_.back();
-        free_.pop_back();
-        return record;
-      }
-      const std::size_t index = count_.load(std::memory_order_relaxed);
-      if (index == kMaxThreads) panic("more than 16384 threads at a time use locks");
-      auto* record = new Record;
-      record->thread = Thread{static_cast<std::uint32_t>(index)};
-      record->random = index;
-      records_[index].store(record, std::memory_order_release);
-      count_.store(index + 1, std::memory_order_release);
-      return record;
-    }
-    void give(Record* record) {
-      record->hooks = {};
-      const std::lock_guard guard(mutex_);
-      free_.push_back(record);
-    }
-    Record* find(Thread thread) { return records_[thread.index].load(std::memory_order_acquire); }
-
-    std::size_t take_class() {
-      const std::lock_guard guard(mutex_);
-      for (std::size_t id = 0; id < kMaxClasses; ++id) {
-        if (!class_taken_[id]) {
-          class_taken_[id] = true;
-          return id;
-        }
-      }
-      panic("more than 64 lock classes at a time");
-    }
-    // Requires: no thread counts for the class any more.
-    void give_class(std::size_t id) {
-      const std::lock_guard guard(mutex_);
-      for (std::size_t i = 0; i < count_.load(std::memory_order_relaxed); ++i) {
-        for (auto& counter : records_[i].load(std::memory_order_relaxed)->events[id])
-          counter.store(0, std::memory_order_relaxed);
-      }
-      class_taken_[id] = false;
-    }
-    std::uint64_t total(std::size_t id, std::uint32_t event) {
-      std::uint64_t sum = 0;
-      const std::size_t count = count_.load(std::memory_order_acquire);
-      for (std::size_t i = 0; i < count; ++i) {
-        sum += records_[i].load(std::memory_order_relaxed)->events[id][event].load(std::memory_order_relaxed);
-      }
-      return sum;
-    }
-
-   private:
-    std::mutex mutex_;
-    std::vector<Record*> free_;
-    std::array<bool, kMaxClasses> class_taken_{};
-    std::atomic<std::size_t> count_{0};
-    std::array<std::atomic<Record*>, kMaxThreads> records_{};
-  };
-
-  static Registry& registry() {
-    static Registry& registry = *new Registry;  // never destroyed: threads may end after main
-    return registry;
-  }
-
-  static Record& record() {
-    if (current_ == nullptr) [[unlikely]]
-      current_ = take_record();
-    return *current_;
-  }
-  [[gnu::noinline]] static Record* take_record() {
-    struct Returner {
-      Record* record = nullptr;
-      ~Returner() {
-        current_ = nullptr;
-        registry().give(record);
-      }
-    };
-    static thread_local Returner returner;
-    returner.record = registry().take();
-    return returner.record;
-  }
 
   static void issue_unparks(Record& me) {
     for (std::uint32_t i = 0; i < me.unparks_held; ++i) futex_wake(me.held[i]->park_word, 1);
@@ -400,36 +292,24 @@ class RealWorld {
     }
   }
 
-  // From the thread's own restartable-sequence area, no system call (glibc 2.35).
-  static std::uint32_t current_core() { return static_cast<std::uint32_t>(sched_getcpu()); }
-
-  static void pause() {
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    asm volatile("isb");
-#endif
+  // The clock is asked once in 16 polls: a pause takes longer than that on some processors, a poll never.
+  static Spin spin(auto satisfied, SpinLimit limit) {
+    Record& me = record();
+    std::uint64_t end = 0;
+    for (std::uint32_t polls = 0;; ++polls) {
+      if (satisfied()) return Spin::kSatisfied;
+      if (polls == limit.polls) return Spin::kBudgetSpent;
+      if (limit.owner != kNobody && !is_running(limit.owner)) return Spin::kOwnerSlept;
+      if ((limit.optimistic || limit.until != kNever) && polls % 16 == 0) {
+        const std::uint64_t now = now_ns();
+        if (now >= limit.until.ticks) return Spin::kTimeIsUp;
+        if (end == 0) end = now + tuning().spin_budget_ns.load(std::memory_order_relaxed);
+        if (limit.optimistic) me.spun_enough = now >= end;
+        if (limit.optimistic && me.spun_enough) return Spin::kMustYield;
+      }
+      pause();
+    }
   }
-
-  static std::uint64_t now_ns() {
-    timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(now.tv_nsec);
-  }
-
-  // Sleeps while word == value; false when the deadline has passed. May return spuriously.
-  static bool futex_wait(std::atomic<std::uint32_t>& word, std::uint32_t value, Deadline deadline) {
-    timespec until{static_cast<time_t>(deadline.ticks / 1'000'000'000),
-                   static_cast<long>(deadline.ticks % 1'000'000'000)};
-    syscall(SYS_futex, &word, FUTEX_WAIT_BITSET_PRIVATE, value, deadline == kNever ? nullptr : &until, nullptr,
-            FUTEX_BITSET_MATCH_ANY);
-    return !expired(deadline);
-  }
-  static void futex_wake(std::atomic<std::uint32_t>& word, int count) {
-    syscall(SYS_futex, &word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
-  }
-
-  static inline constinit thread_local Record* current_ = nullptr;
 };
 
 }  // namespace convoy

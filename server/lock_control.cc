@@ -46,11 +46,14 @@ LockClassReport report_of(const RealClass& lock_class, const PolicyTraits& trait
   LockClassReport report;
   report.policy = traits.name;
   for (const Knob knob : traits.knobs) report.knobs[std::string(info(knob).name)] = lock_class.knob(knob);
-  if (traits.kind != Kind::kPageLock) return report;
+  // Of the page lock all, since its identities are looked at; of other families what has happened.
+  const bool is_page_lock = traits.kind == Kind::kPageLock;
   for (std::size_t i = 0; i < kEventCount; ++i) {
-    report.events[std::string(kEvents[i].name)] = lock_class.total(static_cast<Event>(i));
+    const std::uint64_t total = lock_class.total(static_cast<Event>(i));
+    if (total != 0 || (is_page_lock && kEvents[i].name.starts_with("page_lock_")))
+      report.events[std::string(kEvents[i].name)] = total;
   }
-  report.acquisitions = lock_class.total(Event::kPageLockFast) + slow_acquisitions(lock_class);
+  if (is_page_lock) report.acquisitions = lock_class.total(Event::kPageLockFast) + slow_acquisitions(lock_class);
   return report;
 }
 
@@ -67,7 +70,7 @@ void add_knobs(Settings& settings, std::string_view role, LockClass<RealWorld>& 
     setting.value_name = "N";
     setting.default_text = fmt::format("{}", about.default_value);
     setting.allowed_text = SettingKind<std::uint32_t>::allowed_text(range);
-    setting.when = When::kLive;
+    setting.when = about.live ? When::kLive : When::kStart;
     setting.sentence = about.sentence;
     setting.set = [&lock_class, knob, range](std::string_view text) -> Result<void> {
       std::uint32_t value = 0;

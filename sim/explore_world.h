@@ -1,48 +1,41 @@
 // explore_world.h — The world of the explorer: an atomic operation is a step, what the schedule decides is a choice.
 // SPDX-License-Identifier: MIT
 //
-// Executed with sequential consistency; what an order does not promise is found as a data race on Plain data
-// (explorer.h). A park may return spuriously once per schedule, a deadline may pass at any moment, and once passed it
-// stays passed.
+// Executed with sequential consistency, or as x86 would, with stores that are delayed; what an order does not promise
+// is found as a data race on Plain data (explorer.h). A park may return spuriously once per schedule, a deadline may
+// pass at any moment, and once passed it stays passed.
 #pragma once
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <new>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 #include "locks/events.h"
+#include "locks/lock_order.h"
 #include "locks/spare_nodes.h"
 #include "locks/world.h"
 #include "sim/explorer.h"
+#include "sim/ladder_words.h"
+#include "sim/spin_ends.h"
 
 namespace convoy {
 
 class ExploreWorld {
   static Explorer& explorer() { return Explorer::current(); }
-  template <class O>
-  static constexpr bool acquires(O) {
-    return std::is_same_v<O, Acquire> || std::is_same_v<O, AcqRel> || std::is_same_v<O, SeqCst>;
-  }
-  template <class O>
-  static constexpr bool releases(O) {
-    return std::is_same_v<O, Release> || std::is_same_v<O, AcqRel> || std::is_same_v<O, SeqCst>;
-  }
   template <class T>
   static std::string show(T value) {
-    if constexpr (std::is_pointer_v<T>) {
-      return value == nullptr ? "null" : fmt::format("object {:x}", explorer().ordinal(value));
-    } else {
-      return fmt::format("{}", value);
-    }
+    return convoy::show(explorer(), value);
   }
 
  public:
   static constexpr std::size_t kWaitQueues = 1;
+  static constexpr bool kChecksOrder = true;
+  static constexpr bool kDebugChecks = false;
 
   template <class T>
   class Atomic {
@@ -60,6 +53,12 @@ class ExploreWorld {
     template <StoreOrder O>
     void store(T value, O order, Loc loc = Loc::here()) {
       explorer().step();
+      if constexpr (std::is_same_v<O, SeqCst>) {
+        explorer().fence();
+      } else if (explorer().delay_store(this, bits_of(value), &Atomic::write_delayed, releases(order), loc)) {
+        if (explorer().tracing()) explorer().trace(loc, fmt::format("store {}, delayed", show(value)));
+        return;
+      }
       explorer().atomic_write(this, releases(order), loc);
       note(loc, "store", value_, value);
       value_ = value;
@@ -71,6 +70,7 @@ class ExploreWorld {
     template <AnyOrder O>
     bool compare_exchange(T& expected, T desired, O order, Loc loc = Loc::here()) {
       explorer().step();
+      explorer().fence();
       if (value_ != expected) {
         expected = read(relaxed, loc, "compare_exchange fails");
         return false;
@@ -99,11 +99,36 @@ class ExploreWorld {
 
    private:
     friend ExploreWorld;
+    static std::uint64_t bits_of(T value) {
+      static_assert(sizeof(T) <= sizeof(std::uint64_t));
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, &value, sizeof value);
+      return bits;
+    }
+    // What the thread would read.
+    T seen_by(int thread) const {
+      T value = value_;
+      if (const auto* own = explorer().delayed_value(thread, this); own != nullptr)
+        std::memcpy(&value, own, sizeof value);
+      return value;
+    }
+    static void write_delayed(const void* atomic, std::uint64_t bits, Loc loc) {
+      auto* self = const_cast<Atomic*>(static_cast<const Atomic*>(atomic));
+      T value;
+      std::memcpy(&value, &bits, sizeof value);
+      self->note(loc, "delayed store reaches the memory:", self->value_, value);
+      self->value_ = value;
+    }
     template <class O>
     T read(O order, Loc loc, const char* operation) const {
-      explorer().atomic_read(this, acquires(order), loc);
-      if (explorer().tracing()) explorer().trace(loc, fmt::format("{} {}", operation, show(value_)));
-      return value_;
+      if (explorer().delayed_value(explorer().running(), this) != nullptr) {
+        explorer().delayed_read(this, loc);
+      } else {
+        explorer().atomic_read(this, acquires(order), loc);
+      }
+      const T value = seen_by(explorer().running());
+      if (explorer().tracing()) explorer().trace(loc, fmt::format("{} {}", operation, show(value)));
+      return value;
     }
     template <class O, class F>
     T modify(O order, Loc loc, const char* operation, F f) {
@@ -112,6 +137,7 @@ class ExploreWorld {
     }
     template <class O, class F>
     T modify_now(O order, Loc loc, const char* operation, F f) {
+      explorer().fence();
       explorer().atomic_rmw(this, acquires(order), releases(order), loc);
       const T old = value_;
       value_ = f(old);
@@ -155,11 +181,13 @@ class ExploreWorld {
     SpinLock& operator=(const SpinLock&) = delete;
     void lock(Loc loc = Loc::here()) {
       explorer().step([this] { return !held_; });
+      explorer().fence();
       explorer().atomic_rmw(this, true, false, loc);
       if (explorer().tracing()) explorer().trace(loc, "spin lock taken");
       held_ = true;
     }
     void unlock(Loc loc = Loc::here()) {
+      explorer().step_to_fence();
       explorer().atomic_rmw(this, false, true, loc);
       if (explorer().tracing()) explorer().trace(loc, "spin lock released");
       held_ = false;
@@ -187,45 +215,58 @@ class ExploreWorld {
 
   template <class T, LoadOrder O, class Predicate>
   static T await(const Atomic<T>& word, O order, Predicate predicate, Loc loc = Loc::here()) {
-    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); });
+    explorer().step([&, me = explorer().running()] { return static_cast<bool>(predicate(word.seen_by(me))); });
     return word.read(order, loc, "await");
   }
 
   // A poll that fails changes nothing, so only the last one is a step.
   template <class T, AnyOrder O, class Predicate>
   static T await_exchange(Atomic<T>& word, T value, O order, Predicate predicate, Loc loc = Loc::here()) {
-    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); });
+    explorer().step([&, me = explorer().running()] { return static_cast<bool>(predicate(word.seen_by(me))); });
     return word.modify_now(order, loc, "await_exchange", [value](T) { return value; });
   }
 
-  // While the predicate does not hold, every end that the limits allow is possible.
-  template <class T, LoadOrder O, class Predicate>
-  static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit limit, Loc loc = Loc::here()) {
-    std::array<Spin, 3> ends{};
-    int count = 0;
-    if (limit.polls != SpinLimit{}.polls) ends[static_cast<std::size_t>(count++)] = Spin::kBudgetSpent;
-    if (limit.owner != kNobody) ends[static_cast<std::size_t>(count++)] = Spin::kOwnerSlept;
-    if (limit.optimistic) ends[static_cast<std::size_t>(count++)] = Spin::kMustYield;
-    explorer().step([&] { return static_cast<bool>(predicate(word.value_)); },
-                    count == 0 ? Explorer::Patience::kUntilReady : Explorer::Patience::kMayTimeOut);
-    if (predicate(word.read(order, loc, "spin_for"))) return Spin::kSatisfied;
-    const Spin end = ends[static_cast<std::size_t>(explorer().choose(count))];
-    if (explorer().tracing()) explorer().trace(loc, fmt::format("spin ends: {}", kSpinEnds[static_cast<int>(end)]));
-    return end;
+  template <class T, class TestT, class U, class TestU>
+  static void await_either(const Atomic<T>& one, TestT one_holds, const Atomic<U>& other, TestU other_holds,
+                           Loc loc = Loc::here()) {
+    explorer().step(
+        [&, me = explorer().running()] { return one_holds(one.seen_by(me)) || other_holds(other.seen_by(me)); });
+    one.read(relaxed, loc, "await_either");
+    other.read(relaxed, loc, "or");
   }
 
-  // A thread that sleeps has no core; of any other, both answers are possible.
+  // A spin that waits for a thread ends when that one sleeps; see spin_ends.h for its other ends.
+  template <class T, LoadOrder O, class Predicate>
+  static Spin spin_for(const Atomic<T>& word, O order, Predicate predicate, SpinLimit limit, Loc loc = Loc::here()) {
+    explorer().step(
+        [&, me = explorer().running()] { return predicate(word.seen_by(me)) || owner_sleeps(explorer(), limit); },
+        patience_of(limit));
+    return predicate(word.read(order, loc, "spin_for")) ? Spin::kSatisfied : end_of_spin(limit, loc);
+  }
+  template <class T, class TestT, class U, class TestU>
+  static Spin spin_for_either(const Atomic<T>& one, TestT one_holds, const Atomic<U>& other, TestU other_holds,
+                              SpinLimit limit, Loc loc = Loc::here()) {
+    explorer().step(
+        [&, me = explorer().running()] {
+          return one_holds(one.seen_by(me)) || other_holds(other.seen_by(me)) || owner_sleeps(explorer(), limit);
+        },
+        patience_of(limit));
+    const bool one_is = one_holds(one.read(relaxed, loc, "spin_for_either"));
+    const bool other_is = other_holds(other.read(relaxed, loc, "or"));
+    return one_is || other_is ? Spin::kSatisfied : end_of_spin(limit, loc);
+  }
+
+  // A thread that sleeps has no core; any other may have lost it.
   static bool is_running(Thread thread, Loc loc = Loc::here()) {
     const int other = static_cast<int>(thread.index);
     explorer().step();
     explorer().atomic_read(explorer().park_object(other), false, loc);
-    const bool running = !explorer().asleep(other) && explorer().choose(2) == 0;
-    if (explorer().tracing())
-      explorer().trace(loc, fmt::format("thread {} {}", other, running ? "runs" : "has no core"));
+    const bool running = !explorer().asleep(other) && !explorer().lose_core();
+    if (explorer().tracing()) explorer().trace(loc, fmt::format("thread {} {}", other, running ? "runs" : "no core"));
     return running;
   }
   static bool should_yield(Loc loc = Loc::here()) {
-    const bool yield = explorer().choose(2) == 1;
+    const bool yield = explorer().lose_core();
     if (explorer().tracing()) explorer().trace(loc, yield ? "should yield" : "need not yield");
     return yield;
   }
@@ -233,6 +274,7 @@ class ExploreWorld {
   static void prepare_park(Loc loc = Loc::here()) {
     const int me = explorer().running();
     explorer().step();
+    explorer().fence();
     explorer().atomic_rmw(explorer().park_object(me), false, false, loc);
     explorer().park_permit(me) = false;
     if (explorer().tracing()) explorer().trace(loc, "prepare_park");
@@ -240,6 +282,7 @@ class ExploreWorld {
   static void park(Loc loc = Loc::here()) { sleep(Explorer::Patience::kMayWakeSpuriously, loc); }
   static bool park_until(Deadline deadline, Loc loc = Loc::here()) {
     if (deadline == kNever) return park(loc), true;
+    explorer().step_to_fence();
     if (has_passed(deadline, loc)) {
       explorer().park_permit(explorer().running()) = true;
       return false;
@@ -251,6 +294,7 @@ class ExploreWorld {
   static bool unpark(Thread thread, Loc loc = Loc::here()) {
     const int target = static_cast<int>(thread.index);
     explorer().step();
+    explorer().fence();
     explorer().atomic_rmw(explorer().park_object(target), false, false, loc);
     const bool was_awake = std::exchange(explorer().park_permit(target), true);
     if (explorer().tracing())
@@ -262,6 +306,7 @@ class ExploreWorld {
   // Who asks first decides it for all who ask later, whichever thread they are.
   static bool expired(Deadline deadline, Loc loc = Loc::here()) {
     if (deadline == kNever) return false;
+    explorer().step();
     const bool passed = has_passed(deadline, loc) || explorer().choose(2) == 1;
     if (passed) explorer().pass_deadline(deadline.ticks);
     if (explorer().tracing()) explorer().trace(loc, passed ? "expired" : "not expired");
@@ -273,7 +318,7 @@ class ExploreWorld {
   static Node* take_spare(Loc loc = Loc::here()) {
     Node* node = explorer().spares().take<Node>();
     if (node != nullptr) {
-      explorer().revive(node, sizeof(Node));
+      if constexpr (!kTypeStable<Node>) explorer().revive(node, sizeof(Node));
     } else {
       using Spare = SpareNodes::Spare<Node>;
       node = new (explorer().spare_memory(sizeof(Spare), alignof(Spare))) Spare;
@@ -284,7 +329,7 @@ class ExploreWorld {
   template <class Node>
   static void give_spare(Node* node, Loc loc = Loc::here()) {
     if (explorer().tracing()) explorer().trace(loc, fmt::format("gives node {} back", show(node)));
-    explorer().retire(node, sizeof(Node));
+    if constexpr (!kTypeStable<Node>) explorer().retire(node, sizeof(Node));
     explorer().spares().give(node);
   }
 
@@ -299,6 +344,9 @@ class ExploreWorld {
 
   static std::uint64_t ordinal(const void* object) { return explorer().ordinal(object); }
   static void at(const Site&) {}
+  static HeldLocks& held_locks() { return explorer().held_locks(); }
+  static LockOrder* lock_order() { return &explorer().lock_order(); }
+  static void warn(const char* text) { explorer().fail("panic", text); }
   [[noreturn]] static void panic(const char* text) { explorer().fail("panic", text); }
 
   // Host
@@ -309,7 +357,15 @@ class ExploreWorld {
   static void witness(const char* name) { explorer().witness(name); }
 
  private:
-  static constexpr const char* kSpinEnds[] = {"satisfied", "budget spent", "owner slept", "must yield"};
+  template <class Node>
+  static constexpr bool kTypeStable = requires {
+    Node::kTypeStable;
+  };
+  static Spin end_of_spin(const SpinLimit& limit, Loc loc) {
+    const Spin end = convoy::end_of_spin(explorer(), limit, loc);
+    if (end == Spin::kTimeIsUp && !has_passed(limit.until, loc)) explorer().pass_deadline(limit.until.ticks);
+    return end;
+  }
 
   static bool has_passed(Deadline deadline, Loc loc) {
     explorer().atomic_rmw(explorer().deadline_object(deadline.ticks), false, false, loc);
@@ -318,7 +374,9 @@ class ExploreWorld {
 
   // The park word says running (permit) or not: it is running after every return, as after the kernel's schedule().
   static Explorer::Wake sleep(Explorer::Patience patience, Loc loc) {
+    check_sleep<ExploreWorld>();
     const int me = explorer().running();
+    explorer().step_to_fence();
     explorer().atomic_rmw(explorer().park_object(me), false, false, loc);  // from here on is_running() says no
     explorer().asleep(me) = true;
     const auto wake = explorer().step([me] { return explorer().park_permit(me); }, patience);

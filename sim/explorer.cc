@@ -1,14 +1,12 @@
-// explorer.cc — The search: choices, schedules, pruning, the ladder.
+// explorer.cc — One execution: threads, steps, and who chooses among the ways to go on.
 // SPDX-License-Identifier: MIT
 #include "sim/explorer.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
 namespace convoy {
@@ -22,100 +20,7 @@ constexpr std::uint64_t mix(std::uint64_t x) {  // the finaliser of splitmix64
   return x ^ (x >> 31);
 }
 
-const char* base_name(const char* file) {
-  const char* slash = std::strrchr(file, '/');
-  return slash == nullptr ? file : slash + 1;
-}
-
-using Pair = std::pair<std::size_t, unsigned>;
-
-std::optional<std::vector<Pair>> pairs_of(const std::string& schedule) {
-  std::vector<Pair> pairs;
-  if (schedule == "-") return pairs;
-  const char* at = schedule.data();
-  const char* const end = at + schedule.size();
-  for (;;) {
-    std::size_t position = 0;
-    unsigned choice = 0;
-    const auto first = std::from_chars(at, end, position);
-    if (first.ec != std::errc{} || first.ptr == end || *first.ptr != ':' || position > 100'000) return std::nullopt;
-    const auto second = std::from_chars(first.ptr + 1, end, choice);
-    if (second.ec != std::errc{} || choice == 0 || choice > 255) return std::nullopt;
-    if (!pairs.empty() && position <= pairs.back().first) return std::nullopt;
-    pairs.emplace_back(position, choice);
-    if (second.ptr == end) return pairs;
-    if (*second.ptr != ',') return std::nullopt;
-    at = second.ptr + 1;
-  }
-}
-
 }  // namespace
-
-bool is_schedule(const std::string& text) { return pairs_of(text).has_value(); }
-
-Explorer::Explorer() = default;
-
-Exploration Explorer::explore(const ScenarioFactory& make, const ExploreOptions& options) {
-  options_ = options;
-  path_.clear();
-  seen_.clear();
-  witnesses_.clear();
-  Exploration result;
-  do {
-    execute(make);
-    ++result.schedules;
-    result.pruned += pruned_ ? 1 : 0;
-    result.steps += static_cast<std::uint64_t>(steps_);
-    if (defect_) {
-      repeat_with_trace(make, result);
-      break;
-    }
-    path_.resize(std::min(path_.size(), depth_));
-    if (!next_path()) {
-      result.exhausted = true;
-      break;
-    }
-  } while (result.schedules < options_.max_schedules);
-  result.witnesses = witnesses_;
-  return result;
-}
-
-Exploration Explorer::replay(const ScenarioFactory& make, const ExploreOptions& options, const std::string& schedule) {
-  options_ = options;
-  options_.cache = false;
-  path_.clear();
-  for (const auto& [position, choice] : pairs_of(schedule).value_or(std::vector<Pair>{})) {
-    path_.resize(position + 1, Choice{0, 0});
-    path_[position].taken = static_cast<std::uint8_t>(choice);
-  }
-  const std::size_t asked = path_.size();
-  Exploration result;
-  execute(make);
-  result.schedules = 1;
-  result.steps = static_cast<std::uint64_t>(steps_);
-  result.exhausted = depth_ >= asked && !foreign_;
-  if (defect_) repeat_with_trace(make, result);
-  return result;
-}
-
-// The defect is known: the same schedule again, this time written down.
-void Explorer::repeat_with_trace(const ScenarioFactory& make, Exploration& result) {
-  path_.resize(std::min(path_.size(), depth_));
-  const bool cache = std::exchange(options_.cache, false);
-  tracing_ = true;
-  trace_.clear();
-  execute(make);
-  tracing_ = false;
-  options_.cache = cache;
-  if (!defect_) {
-    std::fprintf(stderr,
-                 "explorer: a schedule did not repeat; the scenario depends on something outside of its world\n");
-    std::abort();
-  }
-  defect_->schedule = schedule_text();
-  defect_->ladder = ladder();
-  result.defect = defect_;
-}
 
 void Explorer::execute(const ScenarioFactory& make) {
   Explorer* const outer = std::exchange(current_, this);
@@ -123,16 +28,23 @@ void Explorer::execute(const ScenarioFactory& make) {
   depth_ = 0;
   preemptions_ = 0;
   spurious_left_ = options_.spurious_wakes;
+  delayed_left_ = options_.delayed_stores;
+  delayed_now_ = 0;
+  memory_ = {};
   steps_ = 0;
   signature_ = 0;
   pruned_ = false;
   foreign_ = false;
   abandoned_ = false;
+  turn_left_ = 0;
+  fair_steps_ = 0;
+  turns_missed_ = {};
   objects_.clear();
-  setup_objects_ = 0;
+  setup_objects_ = std::uint64_t{1} << 32;
   node_memory_.release();
   deadlines_ = 0;
   passed_deadlines_ = 0;
+  lock_order_.clear();
   running_ = -1;
   scheduling_ = false;
   for (ExploredThread& thread : threads_) {
@@ -142,6 +54,8 @@ void Explorer::execute(const ScenarioFactory& make) {
     thread.synchronisation = {};
     thread.objects_made = 0;
     thread.spares = {};
+    thread.held_locks.clear();
+    thread.delayed.clear();
     constructed(&thread.permit);
   }
   {
@@ -166,7 +80,11 @@ void Explorer::thread_body(void* argument) {
     explorer->in_finish_ = false;
     for (;;) explorer->finish_fiber_.yield();
   }
+  explorer->begin_event(explorer->me());
+  explorer->sign(explorer->me(), 0, 7);  // or a state in which it waits for its first step would be that before
   explorer->scenario_->run(thread);
+  explorer->step_to_fence();
+  explorer->check_scenario();
   ExploredThread& self = explorer->threads_[static_cast<std::size_t>(thread)];
   self.done = true;
   for (;;) self.fiber.yield();
@@ -203,7 +121,8 @@ Explorer::Wake Explorer::wait_for_turn(bool (*ready)(void*), void* argument, Pat
   self.ready = ready;
   self.ready_argument = argument;
   self.patience = patience;
-  if (++steps_ > options_.max_steps) fail("no_progress", fmt::format("no end within {} steps", options_.max_steps));
+  count_step();
+  check_scenario();
   pick();
   if (running_ != index || abandoned_) self.fiber.yield();
   if (self.wake == Wake::kSpurious) --spurious_left_;
@@ -214,74 +133,170 @@ Explorer::Wake Explorer::wait_for_turn(bool (*ready)(void*), void* argument, Pat
   return self.wake;
 }
 
-// All ways to go on: the running thread first, if it can; then the others; then time-outs and spurious wakes. Returns
-// whether the running thread can go on; a count of 0 means that nobody can.
-bool Explorer::collect_candidates(std::array<Candidate, kMaxExploredThreads + 1>& candidates, int& count) {
-  const auto can_go_on = [this](int i) {
-    ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
-    return !thread.done && thread.ready(thread.ready_argument);
-  };
-  count = 0;
-  const bool here = running_ >= 0 && can_go_on(running_);
-  if (here) candidates[static_cast<std::size_t>(count++)] = {static_cast<std::int8_t>(running_), Wake::kReady};
-  bool time_outs = false;
-  std::array<Candidate, kMaxExploredThreads> late;
-  int late_count = 0;
-  for (int i = 0; i < thread_count_; ++i) {
-    if (here && i == running_) continue;
-    const ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
-    if (thread.done) continue;
-    if (can_go_on(i)) {
-      candidates[static_cast<std::size_t>(count++)] = {static_cast<std::int8_t>(i), Wake::kReady};
-    } else if (thread.patience == Patience::kMayTimeOut) {
-      time_outs = true;
-      late[static_cast<std::size_t>(late_count++)] = {static_cast<std::int8_t>(i), Wake::kTimeout};
-    } else if (thread.patience == Patience::kMayWakeSpuriously && spurious_left_ > 0) {
-      late[static_cast<std::size_t>(late_count++)] = {static_cast<std::int8_t>(i), Wake::kSpurious};
-    }
+void Explorer::count_step() {
+  ++steps_;
+  if (is_fair()) {
+    if (++fair_steps_ > options_.fair_steps)
+      fail("starvation", fmt::format("no end within {} steps of a fair schedule", options_.fair_steps));
+  } else if (steps_ > options_.max_steps) {
+    fail("no_progress", fmt::format("no end within {} steps", options_.max_steps));
   }
-  if (count == 0 && !time_outs) return false;  // a spurious wake may come, but nothing may depend on it
-  for (int i = 0; i < late_count; ++i)
-    candidates[static_cast<std::size_t>(count++)] = late[static_cast<std::size_t>(i)];
-  return here;
 }
 
-// Chooses who goes on and makes it the running thread. False when all have ended.
-bool Explorer::pick() {
-  std::array<Candidate, kMaxExploredThreads + 1> candidates;
-  int count = 0;
-  const bool here = collect_candidates(candidates, count);
-  if (count == 0) {
-    const bool all_done =
-        std::all_of(threads_.begin(), threads_.begin() + thread_count_, [](auto& t) { return t.done; });
-    if (all_done) return false;
-    std::string who;
+// What it reads is no step, and no event of the running thread.
+void Explorer::check_scenario() {
+  scheduling_ = false;
+  scenario_->check();
+  scheduling_ = true;
+}
+
+bool Explorer::can_go_on(int index) {
+  ExploredThread& thread = threads_[static_cast<std::size_t>(index)];
+  return !thread.done && thread.ready(thread.ready_argument);
+}
+
+// All ways to go on: the running thread first, if it can, then delayed stores that reach the memory; then the other
+// threads; then time-outs, spurious wakes, and who gives up.
+Explorer::Candidates Explorer::collect_candidates() {
+  Candidates candidates;
+  const bool here = candidates.here = running_ >= 0 && can_go_on(running_);
+  if (here) candidates.add(running_, Wake::kReady, false);
+  for (int i = 0; delayed_now_ > 0 && i < thread_count_; ++i) {
+    if (!threads_[static_cast<std::size_t>(i)].delayed.empty()) candidates.add(i, Wake::kReady, false, true);
+  }
+  for (int i = 0; i < thread_count_; ++i) {
+    if (i != running_ && can_go_on(i)) candidates.add(i, Wake::kReady, here);
+  }
+  const auto add_late = [&](Patience patience, Wake wake, bool preempts) {
     for (int i = 0; i < thread_count_; ++i) {
-      if (!threads_[static_cast<std::size_t>(i)].done) who += fmt::format("{}thread {}", who.empty() ? "" : ", ", i);
+      const ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
+      if (!thread.done && thread.patience == patience && !can_go_on(i)) candidates.add(i, wake, preempts);
     }
-    defect_ = Defect{"deadlock", fmt::format("{} wait{} for ever", who, who.find(',') == std::string::npos ? "s" : ""),
-                     "", ""};
-    abandoned_ = true;
-    return false;
+  };
+  add_late(Patience::kMayTimeOut, Wake::kTimeout, here);
+  const bool nobody = candidates.count == 0;
+  if (nobody) add_late(Patience::kMayGiveUp, Wake::kTimeout, false);
+  // A spurious wake may come, but nothing may depend on it.
+  if (candidates.count > 0 && spurious_left_ > 0) add_late(Patience::kMayWakeSpuriously, Wake::kSpurious, here);
+  if (!nobody) add_late(Patience::kMayGiveUp, Wake::kTimeout, true);
+  return candidates;
+}
+
+// Chooses who goes on and makes it the running thread; delayed stores may reach the memory before. False when all have
+// ended, or the execution is.
+bool Explorer::pick() {
+  for (;;) {
+    if (is_fair()) return pick_fairly();
+    Candidates candidates = collect_candidates();
+    if (candidates.count == 0) return nobody_can_go_on();
+    const int possible = candidates.count;
+    if (!may_preempt()) candidates.count = candidates.without_preemption;
+    cut_ = cut_ || candidates.count < possible;
+    if (candidates.count > 1 && known_state(candidates.here)) {
+      pruned_ = true;
+      abandoned_ = true;
+      return false;
+    }
+    const int preferred = guide_ == Guide::kPriorities ? by_priority(candidates) : 0;
+    const Candidate chosen = candidates.all[static_cast<std::size_t>(take(candidates.count, possible, preferred))];
+    if (!chosen.drains) {
+      if (chosen.preempts) ++preemptions_;
+      return go_on_with(chosen.thread, chosen.wake);
+    }
+    drain(chosen.thread);
   }
-  if (here && preemptions_ >= options_.preemption_bound) count = 1;
-  if (count > 1 && known_state()) {
-    pruned_ = true;
-    abandoned_ = true;
-    return false;
-  }
-  const Candidate chosen = candidates[static_cast<std::size_t>(take(count))];
-  if (here && chosen.thread != running_) ++preemptions_;
-  running_ = chosen.thread;
-  me().wake = chosen.wake;
+}
+
+bool Explorer::go_on_with(int thread, Wake wake) {
+  running_ = thread;
+  me().wake = wake;
   return true;
 }
 
-// At a new node: whether an equivalent prefix with no more preemptions led here before.
-bool Explorer::known_state() {
+// In turns of turn_steps_ steps. Who waits with a deadline or a limit has waited long enough after some turns that it
+// missed; a store is never delayed for long.
+bool Explorer::pick_fairly() {
+  constexpr int kPatience = 16;  // turns: time enough for every other thread to take a lock and let it go
+  for (int i = 0; i < thread_count_; ++i) {
+    while (!threads_[static_cast<std::size_t>(i)].delayed.empty()) drain(i);
+  }
+  if (running_ >= 0 && turn_left_ > 0 && can_go_on(running_)) {
+    --turn_left_;
+    return go_on_with(running_, Wake::kReady);
+  }
+  turn_left_ = turn_steps_ - 1;
+  const int last = running_;
+  for (bool time_passes = true; time_passes;) {
+    time_passes = false;
+    for (int k = 1; k <= thread_count_; ++k) {
+      const int i = (last + k) % thread_count_;
+      ExploredThread& thread = threads_[static_cast<std::size_t>(i)];
+      int& missed = turns_missed_[static_cast<std::size_t>(i)];
+      if (thread.done) continue;
+      const bool ready = can_go_on(i);
+      const bool may_end = thread.patience == Patience::kMayTimeOut || thread.patience == Patience::kMayGiveUp;
+      if (!ready && !may_end) continue;
+      time_passes = true;
+      if (!ready && ++missed < kPatience) continue;
+      missed = 0;
+      return go_on_with(i, ready ? Wake::kReady : Wake::kTimeout);
+    }
+  }
+  return nobody_can_go_on();
+}
+
+void Explorer::set_priorities() {
+  for (int i = 0; i < kMaxExploredThreads; ++i) {
+    const auto place = static_cast<std::size_t>(random_below(i + 1));
+    priorities_[static_cast<std::size_t>(i)] = priorities_[place];
+    priorities_[place] = i;
+  }
+  for (int& point : change_points_) point = 1 + random_below(longest_);
+}
+
+// The position of the candidate of the highest priority; now and then something that no thread does.
+int Explorer::by_priority(const Candidates& candidates) {
+  for (std::size_t i = 0; i < change_points_.size(); ++i) {
+    if (steps_ == change_points_[i] && running_ >= 0)
+      priorities_[static_cast<std::size_t>(running_)] = ~static_cast<int>(i);
+  }
+  const auto priority = [&](int position) {
+    return priorities_[static_cast<std::size_t>(candidates.all[static_cast<std::size_t>(position)].thread)];
+  };
+  int best = -1;
+  for (int i = 0; i < candidates.count; ++i) {
+    const Candidate& candidate = candidates.all[static_cast<std::size_t>(i)];
+    if (candidate.drains || candidate.wake != Wake::kReady) {
+      if (random_below(8) == 0) return i;
+    } else if (best < 0 || priority(i) > priority(best)) {
+      best = i;
+    }
+  }
+  return best < 0 ? random_below(candidates.count) : best;
+}
+
+std::uint64_t Explorer::random() { return mix(random_ += 0x9E3779B97F4A7C15); }
+
+// All have ended, or it is a deadlock.
+bool Explorer::nobody_can_go_on() {
+  std::string who;
+  int count = 0;
+  for (int i = 0; i < thread_count_; ++i) {
+    if (threads_[static_cast<std::size_t>(i)].done) continue;
+    who += fmt::format("{}thread {}", count++ == 0 ? "" : ", ", i);
+  }
+  if (count == 0) return false;
+  defect_ = Defect{"deadlock", fmt::format("{} wait{} for ever", who, count == 1 ? "s" : ""), "", ""};
+  abandoned_ = true;
+  return false;
+}
+
+// At a new node: whether an equivalent prefix with no more preemptions led here before. When the thread that ran last
+// cannot go on, it does not matter which it was.
+bool Explorer::known_state(bool here) {
   if (!options_.cache || depth_ < path_.size()) return false;
-  const std::uint64_t key = signature_ ^ mix(static_cast<std::uint64_t>(running_ + 2)) ^
-                            mix(static_cast<std::uint64_t>(spurious_left_) << 32);
+  const auto left = static_cast<std::uint64_t>(spurious_left_) << 32 | static_cast<std::uint64_t>(delayed_left_) << 16;
+  const std::uint64_t key = signature_ ^ mix(left | static_cast<std::uint64_t>(here ? running_ + 2 : 1));
   const auto [found, fresh] = seen_.try_emplace(key, static_cast<std::uint8_t>(preemptions_));
   if (fresh) return false;
   if (found->second <= preemptions_) return true;
@@ -291,55 +306,41 @@ bool Explorer::known_state() {
 
 int Explorer::choose(int n) {
   if (!scheduling_) return 0;
-  const int taken = take(n);
+  count_step();
+  const int taken = is_fair()
+                        ? static_cast<int>(mix(static_cast<std::uint64_t>(steps_)) % static_cast<std::uint64_t>(n))
+                        : take(n, n, guide_ == Guide::kPriorities ? random_below(n) : 0);
   begin_event(me());
   sign(me(), static_cast<std::uint64_t>(taken), 4);
   return taken;
 }
 
-int Explorer::take(int n) {
-  if (n == 1) return 0;
-  if (depth_ == path_.size()) path_.push_back(Choice{0, 0});
+// Not by choose(): a position of the schedule also where the bound allows no loss.
+bool Explorer::lose_core() {
+  if (!scheduling_) return false;
+  count_step();
+  const auto unlikely = [this] { return guide_ == Guide::kPriorities && random_below(8) == 0 ? 1 : 0; };
+  const bool lost =
+      is_fair() ? mix(static_cast<std::uint64_t>(steps_)) % 4 == 0 : take(may_preempt() ? 2 : 1, 2, unlikely()) == 1;
+  cut_ = cut_ || !may_preempt();
+  if (lost) ++preemptions_;
+  begin_event(me());
+  sign(me(), lost ? 1 : 0, 4);
+  return lost;
+}
+
+// One of `allowed` ways to go on. A position of the schedule if there are more in truth: positions do not depend on the
+// bound.
+int Explorer::take(int allowed, int possible, int preferred) {
+  if (possible == 1) return 0;
+  if (depth_ == path_.size()) path_.push_back(Choice{static_cast<std::uint8_t>(preferred), 0});
   Choice& choice = path_[depth_++];
-  choice.of = static_cast<std::uint8_t>(n);
-  if (choice.taken >= n) {  // a schedule written for another source
+  choice.of = static_cast<std::uint8_t>(allowed);
+  if (choice.taken >= allowed) {  // a schedule written for another source
     choice.taken = 0;
     foreign_ = true;
   }
   return choice.taken;
-}
-
-// The next path in depth-first order; false when there is none.
-bool Explorer::next_path() {
-  while (!path_.empty() && path_.back().taken + 1 >= path_.back().of) path_.pop_back();
-  if (path_.empty()) return false;
-  ++path_.back().taken;
-  return true;
-}
-
-// position:choice of every choice that is not the first; "-" when all are.
-std::string Explorer::schedule_text() const {
-  std::string text;
-  for (std::size_t i = 0; i < path_.size(); ++i) {
-    if (path_[i].taken != 0) text += fmt::format("{}{}:{}", text.empty() ? "" : ",", i, path_[i].taken);
-  }
-  return text.empty() ? "-" : text;
-}
-
-void Explorer::trace(Loc loc, std::string text) {
-  trace_.push_back({running_, fmt::format("{}:{} {}", base_name(loc.file), loc.line, text)});
-}
-
-std::string Explorer::ladder() const {
-  constexpr std::size_t kWidth = 46;
-  std::string text;
-  for (int i = 0; i < thread_count_; ++i) text += fmt::format("{:<{}}", fmt::format("thread {}", i), kWidth);
-  text += '\n';
-  for (const TraceLine& line : trace_) {
-    const auto column = static_cast<std::size_t>(std::max(line.thread, 0));
-    text += fmt::format("{}{}\n", std::string(column * kWidth, ' '), line.text);
-  }
-  return text;
 }
 
 void Explorer::witness(const char* name) {

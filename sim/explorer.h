@@ -3,17 +3,31 @@
 //
 // Re-execution, not snapshots: a schedule is the list of choices taken, and the next schedule repeats a prefix of it.
 // Threads are fibres of one OS thread; every operation of ExploreWorld that another thread could see is a step, before
-// which any thread may go on. Searched depth first with at most `preemption_bound` switches away from a thread that
-// could go on.
+// which any thread may go on. Searched depth first with at most `preemption_bound` preemptions: switches away from a
+// thread that could go on, and cores that a thread is said to have lost (is_running, should_yield, the end of an
+// optimistic spin).
 //
 // Pruning: happens-before caching (Musuvathi and Qadeer, MSR-TR-2007-12): two prefixes whose events have the same
 // clocks lead to the same state, so the second is abandoned if it has not spent fewer preemptions. Sound under a
 // preemption bound, as sleep sets are not.
 //
-// Found: deadlock (a lost wake-up is one), a claim of the scenario or a panic of the lock that fails, a data race on
-// Plain data (two clocks a thread: *dependence* for the pruning, *synchronisation* for races), use of an object after
-// its end, and no end within `max_steps`. Not found: what only a weaker memory order than sequential consistency lets
-// happen, races apart.
+// Delayed stores (x86-TSO; Owens, Sarkar and Sewell, TPHOLs 2009): with `delayed_stores`, a store may stay in a FIFO of
+// its thread, where only its own loads see it, and reach the memory at any later moment: at the latest when the thread
+// does what is a fence on x86 (a read-modify-write, a seq_cst store, parking, waking, a SpinLock) or ends. Up to that
+// many stores a schedule are delayed by choice; a store behind a delayed one waits behind it.
+//
+// Liveness: from a sample of the prefixes that were run, threads go on in turns, time passes for who waits long, and no
+// wake is spurious. Such a fair schedule must come to its end.
+//
+// Beyond the bound: sample() runs schedules by probabilistic concurrency testing (Burckhardt, Kothari, Musuvathi and
+// Nagarakatte, ASPLOS 2010): random priorities, the highest that can goes on, and at a few random steps the running
+// thread falls below all others.
+//
+// Found: deadlock (a lost wake-up is one), a claim of the scenario or a panic of the lock that fails, also when it is
+// asked between two steps (Scenario::check), a data race on Plain data (two clocks a thread: *dependence* for the
+// pruning, *synchronisation* for races), use of an object after its end, no end within `max_steps`, or within
+// `fair_steps` of a fair schedule (starvation). Not found: what only a weaker memory order than x86-TSO lets happen,
+// races apart.
 #pragma once
 
 #include <array>
@@ -26,30 +40,28 @@
 #include <utility>
 #include <vector>
 
+#include "locks/lock_order.h"
 #include "locks/spare_nodes.h"
 #include "sim/fiber.h"
 #include "sim/object_table.h"
+#include "sim/observed_pairs.h"
 #include "sim/scenario.h"
 
 namespace convoy {
-
-// A place in the source, for the ladder.
-struct Loc {
-  const char* file;
-  int line;
-  static constexpr Loc here(const char* file = __builtin_FILE(), int line = __builtin_LINE()) { return {file, line}; }
-};
 
 struct ExploreOptions {
   int preemption_bound = 3;
   bool cache = true;
   std::uint64_t max_schedules = 2'000'000;
   int spurious_wakes = 1;  // per schedule
+  int delayed_stores = 0;  // per schedule; 0 is sequential consistency
   int max_steps = 5'000;
+  int fair_schedules = 30;  // after the search, each from a prefix of its own
+  int fair_steps = 2'000;
 };
 
 struct Defect {
-  std::string kind;      // deadlock, race, claim, panic, dead_object, no_progress
+  std::string kind;      // deadlock, race, claim, panic, dead_object, no_progress, starvation
   std::string text;      // one sentence
   std::string schedule;  // for ExploreOptions-independent replay
   std::string ladder;    // one column per thread
@@ -60,22 +72,29 @@ struct Exploration {
   std::uint64_t pruned = 0;  // of these, abandoned because the state was known
   std::uint64_t steps = 0;
   bool exhausted = false;  // every schedule within the bound was run or pruned; of a replay: the schedule fitted
+  bool complete = false;   // exhausted, and the bound cut nothing
+  std::uint64_t fair_schedules = 0;
   std::optional<Defect> defect;
   std::vector<std::string> witnesses;  // what Explorer::witness() was called with, in any schedule
 };
 
-// Whether a text is a schedule as Defect::schedule gives it: "-", or POSITION:CHOICE pairs with rising positions.
+// Whether a text is a schedule as Defect::schedule gives it: "-", or POSITION:CHOICE pairs with rising positions; of a
+// fair one the prefix and its length, then how many steps a turn has: PREFIX~LENGTH:STEPS.
 bool is_schedule(const std::string& text);
 
 class Explorer {
  public:
-  Explorer();
-
-  // Runs schedules until one shows a defect, all are done, or max_schedules were run.
+  // Runs schedules until one shows a defect, all are done, or max_schedules were run; then the fair ones.
   Exploration explore(const ScenarioFactory& make, const ExploreOptions& options);
+
+  // Runs `schedules` random ones, whatever the preemption bound is, until one shows a defect.
+  Exploration sample(const ScenarioFactory& make, const ExploreOptions& options, std::uint64_t seed, int schedules);
 
   // Runs one schedule, as Defect::schedule gives it. Past its end the running thread goes on as long as it can.
   Exploration replay(const ScenarioFactory& make, const ExploreOptions& options, const std::string& schedule);
+
+  // Seen in whatever this explorer has run.
+  const ObservedPairs& pairs() const { return pairs_; }
 
   // The rest is for ExploreWorld, called on the fibre of the running thread.
 
@@ -84,7 +103,8 @@ class Explorer {
   int running() const { return running_; }
 
   enum class Wake : std::uint8_t { kReady, kTimeout, kSpurious };
-  enum class Patience : std::uint8_t { kUntilReady, kMayTimeOut, kMayWakeSpuriously };
+  // kMayGiveUp: may time out at the price of a preemption; for nothing when nobody else can go on.
+  enum class Patience : std::uint8_t { kUntilReady, kMayTimeOut, kMayGiveUp, kMayWakeSpuriously };
   // A step that can be taken once ready() holds; what else may end the wait is a choice of the schedule.
   template <class Ready>
   Wake step(Ready ready, Patience patience = Patience::kUntilReady) {
@@ -96,6 +116,8 @@ class Explorer {
   }
   // One of n continuations, of which the schedule chooses.
   int choose(int n);
+  // Whether somebody has lost a core: a choice of the schedule, at the price of a preemption.
+  bool lose_core();
 
   // Objects: what an operation on the memory at `object` does to the clocks. Construction and destruction are plain
   // writes.
@@ -106,6 +128,29 @@ class Explorer {
   void atomic_read(const void* object, bool acquire, Loc loc);
   void atomic_write(const void* object, bool release, Loc loc);
   void atomic_rmw(const void* object, bool acquire, bool release, Loc loc);
+
+  // A store that its thread has issued and nobody else sees yet. Its clocks are those of the moment of issue.
+  struct DelayedStore {
+    const void* object;
+    std::uint64_t value;
+    void (*write)(const void* object, std::uint64_t value, Loc loc);
+    bool release;
+    Loc loc;
+    Clock dependence;
+    Clock synchronisation;
+  };
+  // Whether the running thread's store is delayed: behind another delayed one always, otherwise by choice. If so,
+  // write() is called when it reaches the memory.
+  bool delay_store(const void* object, std::uint64_t value, decltype(DelayedStore::write) write, bool release, Loc loc);
+  // All delayed stores of the running thread reach the memory: after a step; or by a step of their own, if there are
+  // any.
+  void fence();
+  void step_to_fence();
+  // The value of the thread's last delayed store to the object; null if there is none.
+  const std::uint64_t* delayed_value(int thread, const void* object) const;
+  // A load that was answered by delayed_value().
+  void delayed_read(const void* object, Loc loc);
+
   std::uint64_t ordinal(const void* object);
 
   // The running thread's spare nodes. Memory of a node is kept until the execution ends.
@@ -122,6 +167,10 @@ class Explorer {
   bool& park_permit(int thread) { return threads_[static_cast<std::size_t>(thread)].permit; }
   const void* park_object(int thread) const { return &threads_[static_cast<std::size_t>(thread)].permit; }
 
+  // What the running thread holds, and the order of the lock classes in this execution.
+  HeldLocks& held_locks() { return threads_[static_cast<std::size_t>(running_ < 0 ? 0 : running_)].held_locks; }
+  LockOrder& lock_order() { return lock_order_; }
+
   // Whether the thread is in park(), or woken there and not yet on.
   bool& asleep(int thread) { return threads_[static_cast<std::size_t>(thread)].asleep; }
 
@@ -132,7 +181,9 @@ class Explorer {
       if (shared.type == &kTypeOf<T>) return *static_cast<T*>(shared.object);
     }
     const bool scheduling = std::exchange(scheduling_, false);
+    const std::uint64_t others = std::exchange(setup_objects_, first_object_of(&kTypeOf<T>));
     T* const object = new T;
+    setup_objects_ = others;
     scheduling_ = scheduling;
     shared_objects_.push_back({&kTypeOf<T>, object, [](void* old) { delete static_cast<T*>(old); }});
     return *object;
@@ -166,6 +217,8 @@ class Explorer {
     Clock synchronisation;
     std::uint32_t objects_made = 0;
     SpareNodes spares;
+    HeldLocks held_locks;
+    std::vector<DelayedStore> delayed;  // the oldest first
   };
   struct Choice {
     std::uint8_t taken;
@@ -179,22 +232,58 @@ class Explorer {
   // Its address stands for the type.
   template <class T>
   static constexpr char kTypeOf{};
+  // Who chooses beyond the end of the path: the first candidate, turns, or priorities.
+  enum class Guide : std::uint8_t { kFirst, kFair, kPriorities };
   struct Candidate {
     std::int8_t thread;
     Wake wake;
+    bool preempts;
+    bool drains;  // not the thread goes on, but its oldest delayed store reaches the memory
+  };
+  // Those that cost a preemption come last, so that the bound cuts the list and moves nothing in it.
+  struct Candidates {
+    std::array<Candidate, 2 * kMaxExploredThreads> all;
+    int count = 0;
+    int without_preemption = 0;
+    bool here = false;  // whether the running thread can go on
+    void add(int thread, Wake wake, bool preempts, bool drains = false) {
+      all[static_cast<std::size_t>(count++)] = {static_cast<std::int8_t>(thread), wake, preempts, drains};
+      if (!preempts) without_preemption = count;
+    }
   };
 
   Wake wait_for_turn(bool (*ready)(void*), void* argument, Patience patience);
+  void count_step();
+  void check_scenario();
   void execute(const ScenarioFactory& make);
   void run_threads();
   bool next_path();
   bool pick();
-  bool collect_candidates(std::array<Candidate, kMaxExploredThreads + 1>& candidates, int& count);
-  bool known_state();
-  int take(int n);
-  void sign(const ExploredThread& thread, std::uint64_t object, std::uint64_t kind);
+  bool can_go_on(int thread);
+  Candidates collect_candidates();
+  bool nobody_can_go_on();
+  bool may_preempt() const { return preemptions_ < options_.preemption_bound; }
+  bool known_state(bool here);
+  int take(int allowed, int possible, int preferred = 0);
+  bool go_on_with(int thread, Wake wake);
+  bool is_fair() const { return guide_ == Guide::kFair && depth_ >= path_.size(); }
+  bool pick_fairly();
+  void set_priorities();
+  int by_priority(const Candidates& candidates);
+  std::uint64_t random();
+  int random_below(int n) { return static_cast<int>(random() % static_cast<std::uint64_t>(n)); }
+  void keep_prefix(std::uint64_t schedules);
+  void run_fair_schedules(const ScenarioFactory& make, Exploration& result);
+  std::uint64_t first_object_of(const void* type);
+  void drain(int thread);
+  void write_own_delayed(const void* object);
+  void sign(const Clock& clock, int thread, std::uint64_t object, std::uint64_t kind);
+  void sign(const ExploredThread& thread, std::uint64_t object, std::uint64_t kind) {
+    sign(thread.dependence, running_, object, kind);
+  }
   ObjectRecord& object_at(const void* address, Loc loc);
   void begin_event(ExploredThread& thread);
+  void acquire(ExploredThread& thread, const ObjectRecord& object, Loc loc);
   void check_constructed(const ObjectRecord& object, const ExploredThread& thread, Loc loc);
   ExploredThread& me() { return threads_[static_cast<std::size_t>(running_)]; }
   std::string schedule_text() const;
@@ -215,19 +304,37 @@ class Explorer {
   bool pruned_ = false;
   bool foreign_ = false;  // the schedule asks for a choice that there is not
   bool in_finish_ = false;
+  bool cut_ = false;  // the bound has kept a schedule from being run
 
   std::vector<Choice> path_;
   std::size_t depth_ = 0;
   int preemptions_ = 0;
   int spurious_left_ = 0;
+  int delayed_left_ = 0;  // how many stores may still be delayed by choice
+  int delayed_now_ = 0;   // in all buffers
+  Clock memory_;          // of the last delayed store that reached the memory
   int steps_ = 0;
   std::uint64_t signature_ = 0;
   std::unordered_map<std::uint64_t, std::uint8_t> seen_;
 
+  Guide guide_ = Guide::kFirst;
+  std::uint64_t random_ = 0;
+  std::vector<std::vector<Choice>> prefixes_;
+  int turn_steps_ = 1;  // of a fair schedule
+  int turn_left_ = 0;
+  int fair_steps_ = 0;
+  std::array<int, kMaxExploredThreads> turns_missed_{};
+  std::array<int, kMaxExploredThreads> priorities_{};  // the highest goes on
+  std::array<int, 2> change_points_{};                 // steps at which the running thread falls below all others
+  int longest_ = 0;                                    // schedule of a sample, in steps
+
   ObjectTable objects_;
-  std::uint32_t setup_objects_ = 0;
+  std::uint64_t setup_objects_ = 0;        // the number of the last one
+  std::vector<const void*> shared_types_;  // kept from execution to execution
+  ObservedPairs pairs_;
   std::pmr::monotonic_buffer_resource node_memory_;
   std::vector<SharedObject> shared_objects_;
+  LockOrder lock_order_;
   std::uint64_t deadlines_ = 0;
   std::uint64_t passed_deadlines_ = 0;
   std::array<char, 64> deadline_objects_{};  // one name a deadline

@@ -6,6 +6,7 @@
 // nothing.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "sim/explorer.h"
@@ -29,10 +30,10 @@ std::string place(Loc loc) { return loc.line == 0 ? "plain data" : fmt::format("
 }  // namespace
 
 // A sum over events, so that their order does not matter, only their clocks.
-void Explorer::sign(const ExploredThread& thread, std::uint64_t object, std::uint64_t kind) {
-  std::uint64_t hash = mix(object * 8 + kind);
-  for (const std::uint32_t time : thread.dependence.at) hash = mix(hash ^ time) + 0x9E3779B97F4A7C15;
-  signature_ += mix(hash ^ static_cast<std::uint64_t>(running_));
+void Explorer::sign(const Clock& clock, int thread, std::uint64_t object, std::uint64_t kind) {
+  std::uint64_t hash = mix(object * 8 + kind) ^ static_cast<std::uint64_t>(clock.memory) << 32;
+  for (const std::uint32_t time : clock.at) hash = mix(hash ^ time) + 0x9E3779B97F4A7C15;
+  signature_ += mix(hash ^ static_cast<std::uint64_t>(thread));
 }
 
 void Explorer::begin_event(ExploredThread& thread) {
@@ -53,7 +54,7 @@ void Explorer::constructed(const void* address) {
   ObjectRecord& object = objects_.insert(address);
   object.alive = true;
   if (!scheduling_) {
-    object.id = (std::uint64_t{1} << 32) + ++setup_objects_;
+    object.id = ++setup_objects_;
     return;
   }
   ExploredThread& thread = me();
@@ -64,8 +65,16 @@ void Explorer::constructed(const void* address) {
   object.writer_time = thread.synchronisation.at[static_cast<std::size_t>(running_)];
 }
 
+// Before the first object of the type. The same in every execution, whoever asks first.
+std::uint64_t Explorer::first_object_of(const void* type) {
+  auto known = std::find(shared_types_.begin(), shared_types_.end(), type);
+  if (known == shared_types_.end()) known = shared_types_.insert(known, type);
+  return static_cast<std::uint64_t>(known - shared_types_.begin() + 16) << 32;
+}
+
 void Explorer::destroyed(const void* address) {
   if (!scheduling_) return;
+  write_own_delayed(address);
   plain_write(address);
   objects_.find(address)->alive = false;
 }
@@ -141,7 +150,13 @@ void Explorer::atomic_read(const void* address, bool acquire, Loc loc) {
   object.accesses.at[static_cast<std::size_t>(running_)] =
       thread.synchronisation.at[static_cast<std::size_t>(running_)];
   sign(thread, object.id, kRead);
-  if (acquire) thread.synchronisation.join(object.synchronisation);
+  if (acquire) this->acquire(thread, object, loc);
+}
+
+// What the object brings; a pair is observed if another thread has a part in it.
+void Explorer::acquire(ExploredThread& thread, const ObjectRecord& object, Loc loc) {
+  if ((object.releasers & ~(1u << running_)) != 0) pairs_.acquire(loc, object.releases);
+  thread.synchronisation.join(object.synchronisation);
 }
 
 void Explorer::atomic_write(const void* address, bool release, Loc loc) {
@@ -158,6 +173,8 @@ void Explorer::atomic_write(const void* address, bool release, Loc loc) {
       thread.synchronisation.at[static_cast<std::size_t>(running_)];
   sign(thread, object.id, kWrite);
   object.synchronisation = release ? thread.synchronisation : Clock{};
+  object.releases = release ? pairs_.release(loc) : 0;
+  object.releasers = release ? 1u << running_ : 0;
 }
 
 void Explorer::atomic_rmw(const void* address, bool acquire, bool release, Loc loc) {
@@ -173,8 +190,11 @@ void Explorer::atomic_rmw(const void* address, bool acquire, bool release, Loc l
   object.accesses.at[static_cast<std::size_t>(running_)] =
       thread.synchronisation.at[static_cast<std::size_t>(running_)];
   sign(thread, object.id, kReadModifyWrite);
-  if (acquire) thread.synchronisation.join(object.synchronisation);
-  if (release) object.synchronisation.join(thread.synchronisation);
+  if (acquire) this->acquire(thread, object, loc);
+  if (!release) return;
+  object.synchronisation.join(thread.synchronisation);
+  object.releases |= pairs_.release(loc);
+  object.releasers |= 1u << running_;
 }
 
 std::uint64_t Explorer::ordinal(const void* address) {

@@ -13,22 +13,26 @@ namespace convoy {
 
 inline constexpr int kMaxExploredThreads = 4;
 
-// A vector clock.
+// A vector clock: a component a thread, and one for the memory, whose events are the delayed stores that reach it.
 struct Clock {
   std::array<std::uint32_t, kMaxExploredThreads> at{};
+  std::uint32_t memory = 0;
   void join(const Clock& other) {
     for (std::size_t i = 0; i < at.size(); ++i) at[i] = at[i] < other.at[i] ? other.at[i] : at[i];
+    memory = memory < other.memory ? other.memory : memory;
   }
 };
 
 struct ObjectRecord {
   std::uint64_t id = 0;  // by the thread that built it and its order there: the same in equivalent schedules
   bool alive = false;
-  Clock dependence_read;   // of all reads so far
-  Clock dependence_write;  // of the last write
-  Clock synchronisation;   // what an acquire of it brings
-  Clock accesses;          // each thread's own time at its last access
-  int writer = -1;         // of the last plain write, construction included
+  Clock dependence_read;       // of all reads so far
+  Clock dependence_write;      // of the last write
+  Clock synchronisation;       // what an acquire of it brings
+  std::uint64_t releases = 0;  // by which releases (observed_pairs.h)
+  unsigned releasers = 0;      // of which threads, a bit each
+  Clock accesses;              // each thread's own time at its last access
+  int writer = -1;             // of the last plain write, construction included
   std::uint32_t writer_time = 0;
 };
 

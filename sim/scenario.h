@@ -13,6 +13,7 @@ class Scenario {
   virtual ~Scenario() = default;
   virtual int threads() const = 0;
   virtual void run(int thread) = 0;  // called once by each thread, 0 to threads() - 1
+  virtual void check() const {}      // claims what holds between any two steps; must not wait
   virtual void finish() {}           // after all threads have ended: claims what must hold then
 };
 

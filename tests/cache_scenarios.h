@@ -110,7 +110,7 @@ class CacheScenario : public Scenario {
     W::require(cache_.map({80, 100}, 0, [&](CachedFolio& mapped) { none = &mapped; }) == Fault::kFull,
                "when all are pinned the cache is full");
     for (std::uint64_t i = 0; i < numbers.capacity; ++i) cache_.unpin(*all[i]);
-    claim_page_lock_identities<W>(page_);
+    claim_identities<W>(page_);
   }
 
   const int threads_;
@@ -290,10 +290,14 @@ void add_cache_cells(std::vector<Cell>& cells) {
     add(
         name, [=] { return std::make_unique<FaultsAndReclaim<W, P>>(size, failures, capacity); }, witnesses);
   };
+  // A cell of a million schedules is raised bound by bound: all of one and two preemptions, the first ones of three.
+  const auto stop_early = [&] { cells.back().max_schedules = 100'000; };
   reclaim("reclaim_one_folio_2", {2, 2}, 0, 1, type_identity<Bounded<W>>{}, {"a reclaim", "a full cache"});
+  stop_early();
   reclaim("reclaim_fills_fail_2", {2, 1}, 1, 1, type_identity<Handoff<W>>{}, {"a reclaim", "a fill that failed"});
   reclaim("reclaim_two_folios_2", {2, 2}, 0, 2, type_identity<Barging<W>>{}, {"a reclaim"});
   reclaim("reclaim_two_folios_3", {3, 1}, 0, 2, type_identity<Bounded<W>>{}, {});
+  stop_early();
   const auto replacement = [&]<class P>(const char* name, int threads, std::uint64_t capacity, type_identity<P>,
                                         Witnesses witnesses) {
     add(
@@ -301,6 +305,7 @@ void add_cache_cells(std::vector<Cell>& cells) {
   };
   replacement("replace_2", 2, 2, type_identity<Bounded<W>>{}, {"a fault after the drop", "old bytes"});
   replacement("replace_and_reclaim_3", 3, 1, type_identity<Bounded<W>>{}, {});
+  stop_early();
   add("lists_and_batches", [] { return std::make_unique<ListsAndBatches<W>>(); }, {"some were isolated"});
 }
 

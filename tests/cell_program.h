@@ -11,8 +11,8 @@
 namespace convoy {
 
 // arguments: --help | --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO; `options` is what help says of the
-// program's own. A cell that does not exist is an error: a filter that selects nothing must not pass. Returns the exit
-// status.
+// program's own. A cell that does not exist is an error: a filter that selects nothing must not pass. In ctest a test
+// that depends on all cells requires the fixture of the label's name. Returns the exit status.
 template <class Run>
 int cell_program(const char* name, const char* world, const char* options, const std::vector<Cell>& cells,
                  const std::vector<std::string>& arguments, Run run) {
@@ -31,8 +31,9 @@ int cell_program(const char* name, const char* world, const char* options, const
       const std::string test = "lock/" + cell.policy + "/" + world + "/" + cell.scenario;
       std::printf("add_test([[%s]] [[%s]] %s %s)\n", test.c_str(), arguments[1].c_str(), cell.policy.c_str(),
                   cell.scenario.c_str());
-      std::printf("set_tests_properties([[%s]] PROPERTIES LABELS %s TIMEOUT 300 ENVIRONMENT [[%s]])\n", test.c_str(),
-                  arguments[2].c_str(), arguments[3].c_str());
+      std::printf(
+          "set_tests_properties([[%s]] PROPERTIES LABELS %s TIMEOUT 300 FIXTURES_SETUP %s ENVIRONMENT [[%s]])\n",
+          test.c_str(), arguments[2].c_str(), arguments[2].c_str(), arguments[3].c_str());
     }
     return 0;
   }

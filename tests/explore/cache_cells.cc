@@ -2,14 +2,16 @@
 // SPDX-License-Identifier: MIT
 #include "sim/explore_world.h"
 #include "tests/cache_scenarios.h"
-#include "tests/explore/explored_cells.h"
+#include "tests/cell.h"
 
 namespace convoy {
+namespace {
 
-std::vector<Cell> cache_cells() {
+const AddCells adder([] {
   std::vector<Cell> cells;
   add_cache_cells<ExploreWorld>(cells);
   return cells;
-}
+});
 
+}  // namespace
 }  // namespace convoy

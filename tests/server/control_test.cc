@@ -140,6 +140,7 @@ TEST(Control, changes_that_are_refused) {
   EXPECT_NE(unknown.body.find("page-lock-unfairness"), std::string::npos) << unknown.body;
   EXPECT_EQ(server.get("/config/none").status, 404);
   EXPECT_EQ(put(server, "workers", "5").status, 409);
+  EXPECT_EQ(put(server, "mapping-lock-waiting-bit", "1").status, 409) << "it decides what the word of a lock means";
   for (const std::string value : {"1001", "-1", "", "1e3", "0x10", " 1", "\xF0\x9F\x9A\x9A"}) {
     const Answer bad = put(server, "page-lock-unfairness", value);
     EXPECT_EQ(bad.status, 400) << value;

@@ -32,6 +32,7 @@ printf 'logging = false\ncolor = off\njson_output = true\n' >"$work/.siege/siege
 # start COMMAND...: runs a command that becomes the server; sets server, port and url.
 start() {
   log=$work/log
+  : >"$log"  # here, not by the process below, which may be late: else the port of the server before is read
   "$@" 2>"$log" &
   server=$!
   local tries=0

@@ -1,7 +1,9 @@
-// full_cache_test.cc — Goal: an answer that has begun and finds no page waits its turn, and ends whole or in time.
-// Method: one worker, which the test holds up while it takes the pages that the answer has just let go; so the moment at
-// which the cache is full does not depend on luck. Then many answers over a server whose cache is far too small.
+// full_cache_test.cc — Answers that have begun and find no page in a full cache.
 // SPDX-License-Identifier: MIT
+//
+// Goal: such an answer waits its turn, and ends whole or in time. Method: one worker, which the test holds up while it
+// takes the pages that the answer has just let go; so the moment at which the cache is full does not depend on luck.
+// Then many answers over a server whose cache is far too small.
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>

@@ -23,7 +23,8 @@ LAYERS = {
     "tests": {"tests", "locks", "cache", "sim", "common", "server", "loadgen"},
 }
 
-# Nothing of these is reachable from a lock: what it may observe is a member of its World.
+# Nothing of these is reachable from a lock: what it may observe is a member of its World. Of real threads only are the
+# world of that name with their records, the library's locks, and what makes a policy a standard lock.
 PAST_THE_WORLD = re.compile(
     r"std::atomic|<atomic>|__atomic_|__sync_|\basm\b|syscall\(|std::thread|<thread>|<chrono>|thread_local|sched_yield|\brand\(")
 BEYOND_WORLD = re.compile(r"locks/(world_real|std_\w+)\.h$")
