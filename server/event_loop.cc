@@ -201,7 +201,8 @@ void EventLoop::schedule_sweep() {
 
 // Shuts sockets, no more: each is then readable, and its connection ends where it would end had the client closed. So
 // the sweep may look at a connection that a worker is just giving back. Who waits for pages waits for no socket: the
-// sweep takes it out of the line and destroys it, and wakes the first of those who may still wait.
+// sweep takes it out of the line, to be refused while it still can be, else destroyed; and wakes the first of those who
+// may still wait.
 void EventLoop::sweep() {
   const std::int64_t now = coarse_now_ns();
   for (std::size_t place = 0; place < connections_.size();) {
@@ -213,11 +214,16 @@ void EventLoop::sweep() {
       const bool idle = ours && connection->phase == Connection::Phase::kReading && connection->idle();
       over = over || idle || now >= give_up_ns_;
     }
-    if (over && pages_.waiters().leave(*connection)) {
+    const bool left_line = over && pages_.waiters().leave(*connection);
+    if (left_line && (connection->out.active() || stopping_)) {
       destroy(*connection);  // the last one now has its place
       continue;
     }
-    if (over) ::shutdown(connection->fd, SHUT_RDWR);
+    if (left_line) {
+      submit(*connection);
+    } else if (over) {
+      ::shutdown(connection->fd, SHUT_RDWR);
+    }
     ++place;
   }
   pages_.waiters().room();

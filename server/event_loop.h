@@ -56,8 +56,8 @@ class EventLoop {
   void await_request(Connection& connection);
   void await_room(Connection& connection);
   void await_end(Connection& connection);
-  // For a connection whose answer has begun and found no page: it waits its turn, as long as a client may take nothing.
-  // False, and the caller keeps it: pages were let go since the announcement.
+  // For a connection that found no page for its request, or for more of its answer: it waits its turn, as long as a
+  // client may take nothing. False, and the caller keeps it: pages were let go since the announcement.
   bool await_pages(Connection& connection, const PageWaiters::Announcement& announcement);
   // Gives back a connection whose peer is gone.
   void discard(Connection& connection);

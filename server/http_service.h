@@ -43,6 +43,7 @@ class HttpService {
   Turn send_answer(Connection& connection);
   Turn next_window(Connection& connection);
   Turn next_request(Connection& connection, WorkerState& state);
+  Turn answer_request(Connection& connection, WorkerState& state);
 
   const RequestHandler& handler_;
   Quiescence<RealWorld>& regions_;

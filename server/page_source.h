@@ -70,7 +70,7 @@ class PageSource {
     waiters_.room();
   }
 
-  // Whose answer has begun, and who found the cache full.
+  // Who found the cache full.
   PageWaiters& waiters() { return waiters_; }
 
   // A version of a file that is no more, or that nobody will name again: what is cached of it can go.

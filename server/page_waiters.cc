@@ -19,7 +19,10 @@ PageWaiters::Announcement::~Announcement() { waiters_.waiting_.fetch_sub(1); }
 bool PageWaiters::wait(Connection& connection, const Announcement& announcement) {
   const std::lock_guard guard(mutex_);
   if (let_go_ != announcement.seen_) return false;
-  line_.push_back(&connection);
+  const auto starves_later = [](std::int64_t until, const Connection* other) {
+    return until < other->starved_until_ns;
+  };
+  line_.insert(std::upper_bound(line_.begin(), line_.end(), connection.starved_until_ns, starves_later), &connection);
   waiting_.fetch_add(1);
   return true;
 }

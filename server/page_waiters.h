@@ -1,4 +1,4 @@
-// page_waiters.h — Connections whose answer has begun and that wait for a page of a full page cache.
+// page_waiters.h — Connections that wait for a page of a full page cache.
 // SPDX-License-Identifier: MIT
 #pragma once
 
@@ -11,8 +11,9 @@ namespace convoy {
 
 struct Connection;
 
-// A line: who lets pages go wakes the first, which tries again on a worker; when it lets its pages go in turn, it wakes
-// the next. Nobody in line has a page pinned, and whoever has is sending, so the line moves, or ends by send-timeout.
+// A line: who lets pages go wakes the first, which tries again on a worker. When that one got some, or needs none any
+// more, it wakes the next, and again when it lets its pages go in turn; one whose pages were taken by a newcomer stands
+// first again. Nobody in line has a page pinned, and whoever has is sending, so the line moves or ends by send-timeout.
 //
 //   to wait: announce; try once more; still full: wait(), unless pages were let go since the announcement
 //
@@ -33,8 +34,8 @@ class PageWaiters {
     std::uint64_t seen_;  // of let_go_
   };
 
-  // Gives `connection` up: it stands in line. False when pages were let go since the announcement: the caller still has
-  // it, and tries again.
+  // Gives `connection` up: it stands in line, by its starved_until_ns. False when pages were let go since the
+  // announcement: the caller still has it, and tries again.
   bool wait(Connection& connection, const Announcement& announcement);
 
   // Takes it out of the line; false when it does not stand there (any more).

@@ -136,7 +136,7 @@ TEST_F(PagesTest, file_that_was_closed_meanwhile_has_its_version_again) {
   EXPECT_NE(docroot->find_again("0", memo_).file->version(), version);
 }
 
-TEST_F(PagesTest, full_cache_is_503_and_a_window_takes_what_there_is) {
+TEST_F(PagesTest, full_cache_is_waited_for_or_503_and_a_window_takes_what_there_is) {
   folder_.write("f", std::string(kSize, 'f'));
   folder_.write("g", std::string(kSize, 'g'));
   const auto file = find("f");
@@ -151,14 +151,17 @@ TEST_F(PagesTest, full_cache_is_503_and_a_window_takes_what_there_is) {
   Request request;
   request.method = Method::kGet;
   request.target = "/g";
-  handler.answer(request, false, state, out);
+  EXPECT_EQ(handler.answer(request, {.may_wait = true}, state, out), RequestHandler::Then::kAskAgain);
+  EXPECT_FALSE(out.active()) << out.head();
+  EXPECT_EQ(state.requests.value(), 0u);
+  EXPECT_NE(handler.answer(request, {}, state, out), RequestHandler::Then::kAskAgain);
   EXPECT_EQ(out.head().rfind("HTTP/1.1 503 ", 0), 0u) << out.head();
   EXPECT_NE(out.head().find("\r\nRetry-After: 1\r\n"), std::string::npos) << out.head();
   EXPECT_NE(out.head().find("capacity"), std::string::npos) << out.head();
 
   std::vector<PinnedPage> first(pinned.begin(), pinned.begin() + 8);
   pages_.unpin(first);
-  handler.answer(request, false, state, out);
+  EXPECT_NE(handler.answer(request, {.may_wait = true}, state, out), RequestHandler::Then::kAskAgain);
   EXPECT_EQ(out.head().rfind("HTTP/1.1 200 ", 0), 0u) << out.head();
   EXPECT_TRUE(out.wants_window());
   EXPECT_EQ(pages_.report().pins, 256u) << "8 pages of two folios are mapped, of the 64 that a window has";
