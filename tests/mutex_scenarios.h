@@ -40,6 +40,7 @@ class MutexMix : public Scenario {
       lock_.unlock();
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override CONVOY_NO_TSA {
     const auto total = [&](Event event) { return class_.total(event); };
     const std::uint32_t left = left_.load(relaxed);  // relaxed: all have ended
