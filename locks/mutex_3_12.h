@@ -149,7 +149,7 @@ class CONVOY_CAPABILITY("mutex-3.12") Mutex312 {
     return turn;
   }
 
-  Turn as_head() {
+  Turn as_head() CONVOY_NO_TSA {
     const std::uint32_t owner = owner_.load(relaxed);  // relaxed: a guess
     if (owner != 0 && !spin_on_owner(owner)) return Turn::kHopeless;
     if (count_.load(relaxed) == kFree && try_lock()) return Turn::kAcquired;  // relaxed: A0 follows
