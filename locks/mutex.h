@@ -31,7 +31,7 @@
 //   bits 3.. owner its thread number + 1; 0: free
 //
 // Invariants
-//   I1  Somebody is listed => waiters is set, but for who holds wait_lock_.
+//   I1  Somebody is listed => waiters is set.
 //   I2  The owner is 0 => handoff and pickup are clear.
 //   I3  pickup => the owner is listed, and first, and handoff is clear.
 //
@@ -89,6 +89,16 @@ class CONVOY_CAPABILITY("mutex") Mutex {
   }
 
   bool is_locked() const { return owner_in(word_.load(relaxed)) != 0; }  // relaxed: a hint, out of date at once
+  // I1 to I3. Requires: wait_lock_ is held, or nothing moves. Relaxed: nothing is done with what it guards.
+  void check_invariants() const {
+    const std::uint32_t word = word_.load(relaxed);
+    const Waiter* const first = waiters_.first();
+    if (first != nullptr && (word & kWaiters) == 0) W::panic("mutex: somebody waits and the waiters bit is clear (I1)");
+    if (owner_in(word) == 0 && (word & (kHandoff | kPickup)) != 0) W::panic("mutex: a free one is handed off (I2)");
+    if ((word & kPickup) == 0) return;
+    if (first == nullptr || owned_by(first->thread) != owner_in(word) || (word & kHandoff) != 0)
+      W::panic("mutex: it waits to be picked up, and not by the first waiter (I3)");
+  }
   LockClass<W>& lock_class() { return class_; }
 
  private:
@@ -176,8 +186,8 @@ class CONVOY_CAPABILITY("mutex") Mutex {
   bool acquire_or_enqueue(Waiter& me) {
     W::prepare_park();
     const WaitListGuard<W> guard(wait_lock_);
+    if (waiters_.empty()) word_.fetch_or(kWaiters, relaxed);  // I1; relaxed: wait_lock_ orders it
     waiters_.append(me);
-    if (waiters_.first() == &me) word_.fetch_or(kWaiters, relaxed);  // I1; relaxed: wait_lock_ orders it
     if (!try_acquire()) return false;
     dequeue(me);
     return true;

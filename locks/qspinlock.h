@@ -79,6 +79,11 @@ class CONVOY_CAPABILITY("qspinlock") Qspinlock {
       panic_unlock(old);
   }
   bool is_locked() const { return (word_.load(relaxed) & kLocked) != 0; }  // relaxed: a hint
+  // I1. Requires: nothing moves.
+  void check_invariants() const {
+    if ((word_.load(relaxed) & ~(kTail | kPending | kLocked)) != 0)
+      W::panic("qspinlock: a bit is set that has no meaning (I1)");
+  }
   LockClass<W>& lock_class() { return class_; }
 
  private:

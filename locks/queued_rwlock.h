@@ -24,6 +24,7 @@
 // Invariants
 //   I1  A writer holds => locked. A reader holds => it is counted, and locked is clear.
 //   I2  waiting is set => a writer holds the queue lock. With waiting in bits 0..7, locked is then clear.
+//   I3  Bits 0..7 are 0, waiting, or locked.
 //
 // Transitions (readers,waiting,locked), r > 0
 //   (0,0,0) -> (0,0,1)  lock, try_lock              (r,w,l) -> (r+1,w,l)  lock_shared, held or to be undone
@@ -88,6 +89,12 @@ class CONVOY_CAPABILITY("queue rwlock") QueuedRwlock {
   bool is_locked() const {
     const std::uint32_t word = word_.load(relaxed);
     return is_write_locked(word) || word >= unit_;
+  }
+  // I3. Requires: nothing moves.
+  void check_invariants() const {
+    const std::uint32_t low = word_.load(relaxed) & kLocked;
+    if (low != 0 && low != kLocked && (has_waiting_bit() || low != waiting()))
+      W::panic("queue rwlock: a state that has no meaning (I3)");
   }
   LockClass<W>& lock_class() { return class_; }
 

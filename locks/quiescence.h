@@ -52,6 +52,7 @@ class Quiescence {
   // Two uncontended read-modify-writes with leave(); waits while a change is made. Not reentrant.
   void enter(Member me) {
     for (;;) {
+      flags_[me].inside = true;
       flags_[me].word.fetch_add(kInside, seq_cst);        // A1
       if ((stop_.load(seq_cst) & kStop) == 0) [[likely]]  // C0
         return;
@@ -63,6 +64,7 @@ class Quiescence {
   // Requires: no lock of a swappable class is held.
   void leave(Member me) {
     auto& word = flags_[me].word;
+    flags_[me].inside = false;
     if ((word.fetch_sub(kInside, release) & kWaiters) != 0) [[unlikely]]  // B1, W1
       wake_all<W>(table_, word, kWaiters);
   }
@@ -70,24 +72,25 @@ class Quiescence {
   // Whether `member` is inside; out of date at once.
   bool is_inside(Member member) const { return (flags_[member].word.load(acquire) & kInside) != 0; }  // D0
   std::uint32_t members() const { return members_; }
+  // Whether the calling member is inside.
+  bool am_inside(Member me) const { return flags_[me].inside; }
 
   // Calls change() while nobody is inside; once `deadline` has passed, given_up() instead, while those who are still
   // inside can be seen by is_inside(). Called from inside a region, with no lock of a swappable class held; may be
-  // called by several at once: one after the other has its turn. On return the caller is inside again.
+  // called by several at once: one after the other has its turn. On return the caller is inside again, but for kBusy:
+  // to enter would be to wait for that other change; it does so by enter() once it has said that it gave up.
   template <class Change, class GivenUp>
   Outcome run(Member me, Deadline deadline, Change change, GivenUp given_up) {
     leave(me);
-    Outcome outcome = Outcome::kBusy;
-    if (stop_entries(deadline)) {
-      if (await_quiet(deadline)) {
-        outcome = Outcome::kDone;
-        change();
-      } else {
-        outcome = Outcome::kOccupied;
-        given_up();
-      }
-      if ((stop_.fetch_and(~kStop, release) & kWaiters) != 0) wake_all<W>(table_, stop_, kWaiters);  // C1, W1
+    if (!stop_entries(deadline)) return Outcome::kBusy;
+    Outcome outcome = Outcome::kOccupied;
+    if (await_quiet(deadline)) {
+      outcome = Outcome::kDone;
+      change();
+    } else {
+      given_up();
     }
+    if ((stop_.fetch_and(~kStop, release) & kWaiters) != 0) wake_all<W>(table_, stop_, kWaiters);  // C1, W1
     enter(me);
     return outcome;
   }
@@ -99,6 +102,7 @@ class Quiescence {
 
   struct alignas(64) Flag {
     Atomic<W, std::uint32_t> word{0};
+    Plain<W, bool> inside{false};  // the member's own
   };
 
   bool stop_entries(Deadline deadline) {
@@ -124,16 +128,23 @@ class Quiescence {
   WaitTable<W> table_;
 };
 
-// A region as a scope.
+// A region as a scope. It may end outside, after a run() that was kBusy.
 template <World W>
 class Region {
  public:
   Region(Quiescence<W>& quiescence, typename Quiescence<W>::Member me) : quiescence_(quiescence), me_(me) {
     quiescence_.enter(me_);
   }
-  ~Region() { quiescence_.leave(me_); }
+  ~Region() {
+    if (quiescence_.am_inside(me_)) quiescence_.leave(me_);
+  }
   Region(const Region&) = delete;
   Region& operator=(const Region&) = delete;
+
+  // Goes inside again after a run() that was kBusy; may wait.
+  void go_on() {
+    if (!quiescence_.am_inside(me_)) quiescence_.enter(me_);
+  }
 
  private:
   Quiescence<W>& quiescence_;

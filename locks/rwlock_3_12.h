@@ -15,6 +15,7 @@
 // State word: bias - readers - bias * writers, those who are about to fail included; signed.
 // Invariants
 //   I1  A writer holds => the word is not positive. Only readers hold => it is less than the bias.
+//   I2  The word never exceeds the bias.
 // Transitions, w the word
 //   w -> w - 1     lock_shared, try_lock_shared: held if w > 0, else undone
 //   w -> w - bias  lock: held if w == bias, else undone; try_lock only from w == bias
@@ -78,6 +79,11 @@ class CONVOY_CAPABILITY("rwlock-3.12") Rwlock312 {
       panic_unlock("unlock_shared", old);  // I1
   }
   bool is_locked() const { return word_.load(relaxed) != kBias; }  // relaxed: a hint
+  // I2. Requires: nothing moves.
+  void check_invariants() const {
+    const std::uint64_t word = word_.load(relaxed);
+    if (is_positive(word) && word > kBias) W::panic("rwlock-3.12: more was given back than was taken (I2)");
+  }
   LockClass<W>& lock_class() { return class_; }
 
  private:

@@ -62,6 +62,8 @@ struct Connection : Job {
   bool keep_open = true;      // after the answer in `out`
   std::size_t discarded = 0;  // bytes, while lingering
   std::size_t place = 0;      // index in the loop's list; the loop's own
+  // Until when it waits for a page, for its request or for more of its answer; kNever while it finds some.
+  std::int64_t starved_until_ns = kNever;
   // When the loop may give this connection up, by coarse_now_ns(); kNever while a worker owns it. Written by the owner
   // before it lets go (release), read by the loop's sweep (acquire).
   std::atomic<std::int64_t> deadline_ns{kNever};

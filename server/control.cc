@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "common/lock_report.h"
+#include "common/log.h"
+#include "common/parse.h"
 #include "common/process_cpu.h"
 #include "common/version.h"
 
@@ -41,13 +43,10 @@ struct Times {
   double asked_s, drained_s, done_s;
 };
 
-TextAnswer mark_answer(const std::string& name, const std::string& from, const std::string& to, const Times& times) {
-  return json_answer(Json{{"name", name},
-                          {"from", from},
-                          {"to", to},
-                          {"asked_s", times.asked_s},
-                          {"drained_s", times.drained_s},
-                          {"done_s", times.done_s}});
+Json mark(const std::string& name, const std::string& from, const std::string& to, const Times& times) {
+  return Json{
+      {"name", name},          {"from", from}, {"to", to}, {"asked_s", times.asked_s}, {"drained_s", times.drained_s},
+      {"done_s", times.done_s}};
 }
 
 }  // namespace
@@ -128,6 +127,10 @@ TextAnswer Control::change_setting(std::string_view name, std::string_view body,
   Settings& settings = setup_.settings;
   Setting* const setting = settings.find(name);
   if (setting == nullptr) return plain_answer(404, settings.get(name).error().message);
+  const auto idle = setup_.locks.idle_knob(setting->key);
+  if (idle && idle->for_good) {
+    return plain_answer(409, fmt::format("{}: {} has no effect: {}", setting->key, quote(body), idle->sentence));
+  }
   const std::string from = setting->get();
   if (const auto done = settings.set_live(name, body); !done) {
     return plain_answer(setting->when != When::kLive ? 409 : 400, done.error().message);
@@ -141,7 +144,13 @@ TextAnswer Control::change_setting(std::string_view name, std::string_view body,
   setup_.locks.apply(setup_.config);
   // A knob is in force as soon as it is stored: nothing has to drain.
   const double done_s = now_s();
-  return mark_answer(setting->key, from, to, {asked_s, done_s, done_s});
+  Json answer = mark(setting->key, from, to, {asked_s, done_s, done_s});
+  if (idle) {
+    // Not refused: who goes from policy to policy may turn the knob first.
+    answer["note"] = fmt::format("no effect yet: {}", idle->sentence);
+    log_warning("{}: {} has no effect yet: {}", setting->key, to, idle->sentence);
+  }
+  return json_answer(answer);
 }
 
 TextAnswer Control::swap_page_lock(const std::string& from, const std::string& to, double asked_s,
@@ -159,7 +168,7 @@ TextAnswer Control::swap_page_lock(const std::string& from, const std::string& t
     before = std::exchange(setup_.config.page_lock, to);
   });
   if (!swapped) return plain_answer(503, fmt::format("page-lock stays {}: {}", from, swapped.error().message));
-  return mark_answer("page-lock", before, to, {asked_s, drained_s, now_s()});
+  return json_answer(mark("page-lock", before, to, {asked_s, drained_s, now_s()}));
 }
 
 }  // namespace convoy

@@ -114,6 +114,17 @@ void EventLoop::await_end(Connection& connection) {
   start_wait(connection, asio::socket_base::wait_read, limits_.linger);
 }
 
+bool EventLoop::await_pages(Connection& connection, const PageWaiters::Announcement& announcement) {
+  if (connection.starved_until_ns == Connection::kNever) {
+    connection.starved_until_ns = coarse_now_ns() + limits_.send.count();
+  }
+  connection.phase = Connection::Phase::kWriting;
+  connection.deadline_ns.store(connection.starved_until_ns, std::memory_order_release);
+  if (pages_.waiters().wait(connection, announcement)) return true;
+  connection.deadline_ns.store(Connection::kNever, std::memory_order_relaxed);
+  return false;
+}
+
 void EventLoop::discard(Connection& connection) {
   asio::post(context_, [this, &connection] { destroy(connection); });
 }
@@ -189,10 +200,13 @@ void EventLoop::schedule_sweep() {
 }
 
 // Shuts sockets, no more: each is then readable, and its connection ends where it would end had the client closed. So
-// the sweep may look at a connection that a worker is just giving back.
+// the sweep may look at a connection that a worker is just giving back. Who waits for pages waits for no socket: the
+// sweep takes it out of the line, to be refused while it still can be, else destroyed; and wakes the first of those who
+// may still wait.
 void EventLoop::sweep() {
   const std::int64_t now = coarse_now_ns();
-  for (const auto& connection : connections_) {
+  for (std::size_t place = 0; place < connections_.size();) {
+    Connection* const connection = connections_[place].get();
     const std::int64_t deadline = connection->deadline_ns.load(std::memory_order_acquire);
     bool over = deadline <= now;
     if (stopping_) {
@@ -200,8 +214,19 @@ void EventLoop::sweep() {
       const bool idle = ours && connection->phase == Connection::Phase::kReading && connection->idle();
       over = over || idle || now >= give_up_ns_;
     }
-    if (over) ::shutdown(connection->fd, SHUT_RDWR);
+    const bool left_line = over && pages_.waiters().leave(*connection);
+    if (left_line && (connection->out.active() || stopping_)) {
+      destroy(*connection);  // the last one now has its place
+      continue;
+    }
+    if (left_line) {
+      submit(*connection);
+    } else if (over) {
+      ::shutdown(connection->fd, SHUT_RDWR);
+    }
+    ++place;
   }
+  pages_.waiters().room();
   schedule_sweep();
 }
 

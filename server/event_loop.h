@@ -56,8 +56,16 @@ class EventLoop {
   void await_request(Connection& connection);
   void await_room(Connection& connection);
   void await_end(Connection& connection);
+  // For a connection that found no page for its request, or for more of its answer: it waits its turn, as long as a
+  // client may take nothing. False, and the caller keeps it: pages were let go since the announcement.
+  bool await_pages(Connection& connection, const PageWaiters::Announcement& announcement);
   // Gives back a connection whose peer is gone.
   void discard(Connection& connection);
+
+  PageWaiters& page_waiters() { return pages_.waiters(); }
+
+  // Gives a connection to the workers. Whoever owns it.
+  void submit(Connection& connection);
 
   std::size_t connections() const { return count_.load(std::memory_order_relaxed); }
 
@@ -69,7 +77,6 @@ class EventLoop {
   void read_request(Connection& connection);
   void write_on(Connection& connection);
   void drain(Connection& connection);
-  void submit(Connection& connection);
   void add(int fd);
   void destroy(Connection& connection);
   void schedule_sweep();

@@ -41,7 +41,9 @@ class HttpService {
   enum class Turn { kGoOn, kGivenBack };
 
   Turn send_answer(Connection& connection);
+  Turn next_window(Connection& connection);
   Turn next_request(Connection& connection, WorkerState& state);
+  Turn answer_request(Connection& connection, WorkerState& state);
 
   const RequestHandler& handler_;
   Quiescence<RealWorld>& regions_;

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <optional>
+#include <algorithm>
 #include <utility>
 
 namespace convoy {
@@ -57,13 +57,15 @@ LockClassReport report_of(const RealClass& lock_class, const PolicyTraits& trait
   return report;
 }
 
+std::string knob_key(std::string_view role, Knob knob) { return fmt::format("{}-lock-{}", role, info(knob).name); }
+
 void add_knobs(Settings& settings, std::string_view role, LockClass<RealWorld>& lock_class) {
   for (std::size_t i = 0; i < kKnobCount; ++i) {
     const Knob knob = static_cast<Knob>(i);
     const KnobInfo& about = info(knob);
     const Range<std::uint32_t> range{about.minimum, about.maximum};
     Setting setting;
-    setting.key = fmt::format("{}-lock-{}", role, about.name);
+    setting.key = knob_key(role, knob);
     if (knob == Knob::kUnfairness && role == "page") setting.alias = about.name;
     setting.value_name = "N";
     setting.default_text = fmt::format("{}", about.default_value);
@@ -79,6 +81,22 @@ void add_knobs(Settings& settings, std::string_view role, LockClass<RealWorld>& 
     setting.get = [&lock_class, knob] { return fmt::format("{}", lock_class.knob(knob)); };
     settings.add(std::move(setting));
   }
+}
+
+bool has_knob(const PolicyTraits& traits, Knob knob) {
+  return std::find(traits.knobs.begin(), traits.knobs.end(), knob) != traits.knobs.end();
+}
+
+// Says that `policy` does not have the knob, and which of its role do; nothing when it has it.
+std::optional<std::string> lacks_knob(std::string_view role, std::string_view policy,
+                                      const std::vector<PolicyTraits>& of_role, Knob knob) {
+  std::vector<std::string_view> having;
+  for (const PolicyTraits& traits : of_role) {
+    if (has_knob(traits, knob)) having.push_back(traits.name);
+  }
+  if (std::find(having.begin(), having.end(), policy) != having.end()) return std::nullopt;
+  return fmt::format("{}-lock {} has no knob {}; policies that have it: {}", role, policy, info(knob).name,
+                     having.empty() ? "none" : fmt::format("{}", fmt::join(having, ", ")));
 }
 
 // A site's name begins with the role of its lock: page_fill_read.
@@ -101,10 +119,39 @@ Result<void> LockControl::start(const ServerConfig& config) {
   if (auto done = choose<MappingPolicies<RealWorld>>(classes_.mapping, "mapping-lock", config.mapping_lock); !done)
     return done;
   if (auto done = choose<LruPolicies<RealWorld>>(classes_.lru, "lru-lock", config.lru_lock); !done) return done;
+  // A knob that does nothing would be taken for one that makes no difference.
+  for (const Role& role : roles()) {
+    for (std::size_t i = 0; i < kKnobCount; ++i) {
+      const Knob knob = static_cast<Knob>(i);
+      const std::uint32_t value = role.lock_class.knob(knob);
+      if (value == info(knob).default_value) continue;
+      const auto lacks = lacks_knob(role.name, role.policy(), role.policies, knob);
+      if (lacks) return fail("{}: {} has no effect: {}", knob_key(role.name, knob), value, *lacks);
+    }
+  }
   regions_ = std::make_unique<Quiescence<RealWorld>>(config.workers);
   threads_.resize(config.workers);
   apply(config);
   return {};
+}
+
+std::vector<LockControl::Role> LockControl::roles() const {
+  return {{"page", classes_.page, page_traits(), true},
+          {"mapping", classes_.mapping, mapping_traits(), false},
+          {"lru", classes_.lru, lru_traits(), false}};
+}
+
+std::optional<LockControl::IdleKnob> LockControl::idle_knob(std::string_view key) const {
+  for (const Role& role : roles()) {
+    for (std::size_t i = 0; i < kKnobCount; ++i) {
+      const Knob knob = static_cast<Knob>(i);
+      if (key != knob_key(role.name, knob)) continue;
+      auto lacks = lacks_knob(role.name, role.policy(), role.policies, knob);
+      if (!lacks) return std::nullopt;
+      return IdleKnob{std::move(*lacks), !role.swaps};
+    }
+  }
+  return std::nullopt;
 }
 
 Result<void> LockControl::swap_page(std::string_view policy, std::uint32_t worker, Duration patience,
@@ -179,9 +226,9 @@ ConvoySlices LockControl::convoy() const {
 }
 
 std::map<std::string, LockClassReport> LockControl::report() const {
-  return {{"page", report_of(classes_.page, page_traits()[classes_.page.policy()])},
-          {"mapping", report_of(classes_.mapping, mapping_traits()[classes_.mapping.policy()])},
-          {"lru", report_of(classes_.lru, lru_traits()[classes_.lru.policy()])}};
+  std::map<std::string, LockClassReport> report;
+  for (const Role& role : roles()) report[std::string(role.name)] = report_of(role.lock_class, role.traits());
+  return report;
 }
 
 std::string LockControl::list_policies() {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,7 +28,8 @@ class LockControl {
   // Adds the knobs of the lock classes to the settings: knob K of role R is `R-lock-K`. `this` outlives them.
   void add_settings(Settings& settings);
 
-  // Brings `config` into force before the first lock is built.
+  // Brings `config` into force before the first lock is built. Errors: a policy does not fit its role, or does not have
+  // a knob that was set to something else than its default.
   Result<void> start(const ServerConfig& config);
 
   // Each worker is a member and runs its requests inside. After start().
@@ -39,9 +41,17 @@ class LockControl {
 
   // Changes the policy of the page lock to `policy` (its name) while nobody is in a region; calls at_rest() just
   // before. Called by `worker` inside its region; blocks up to `patience`. Errors, after which nothing has changed: the
-  // name is not known, another swap or a request did not end in time (who, and where it waits).
+  // name is not known, another swap or a request did not end in time (who, and where it waits). Behind another swap the
+  // worker is left outside, see Quiescence::run().
   Result<void> swap_page(std::string_view policy, std::uint32_t worker, Duration patience,
                          const std::function<void()>& at_rest);
+
+  // What to say of the setting `key` when it is a knob that the present policy of its role does not have.
+  struct IdleKnob {
+    std::string sentence;  // names the policy, and those that have the knob
+    bool for_good;         // the role keeps its policy, so that the knob can never have an effect
+  };
+  std::optional<IdleKnob> idle_knob(std::string_view key) const;
 
   // Brings a live change of `config` into force. A knob of a class is in force as soon as its setting is stored.
   void apply(const ServerConfig& config);
@@ -62,6 +72,17 @@ class LockControl {
   static std::string list_policies();
 
  private:
+  struct Role {
+    std::string_view name;
+    const LockClass<RealWorld>& lock_class;
+    std::vector<PolicyTraits> policies;  // in the order of its list
+    bool swaps;                          // the policy can change while the server runs
+
+    const PolicyTraits& traits() const { return policies[lock_class.policy()]; }
+    std::string_view policy() const { return traits().name; }
+  };
+
+  std::vector<Role> roles() const;
   std::string who_is_inside() const;
 
   LockClasses classes_;

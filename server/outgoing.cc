@@ -74,8 +74,7 @@ void Outgoing::advance(std::size_t sent) {
 }
 
 void Outgoing::unpin_window() {
-  for (const PinnedPage& page : pins_) pages_.unpin(page);
-  pins_.clear();
+  pages_.unpin(pins_);
   first_unsent_ = sent_of_first_ = 0;
 }
 

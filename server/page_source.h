@@ -11,6 +11,7 @@
 #include "common/result.h"
 #include "server/file_store.h"
 #include "server/open_file.h"
+#include "server/page_waiters.h"
 #include "server/server_locks.h"
 
 namespace convoy {
@@ -61,8 +62,16 @@ class PageSource {
     cache_.for_each_page_lock([position](ServerCacheLocks::Page& lock) { lock.reset(position); });
   }
 
-  // Ends a pin. Any thread; takes no lock.
-  void unpin(const PinnedPage& page) { cache_.unpin(*page.folio); }
+  // Ends the pins of a list and empties it; who waits for pages may then have these. Any thread; takes no policy lock.
+  void unpin(std::vector<PinnedPage>& list) {
+    if (list.empty()) return;
+    for (const PinnedPage& page : list) cache_.unpin(*page.folio);
+    list.clear();
+    waiters_.room();
+  }
+
+  // Who found the cache full.
+  PageWaiters& waiters() { return waiters_; }
 
   // A version of a file that is no more, or that nobody will name again: what is cached of it can go.
   void drop(std::uint64_t version, std::uint64_t size) { cache_.drop(version, size); }
@@ -76,6 +85,7 @@ class PageSource {
   const Access access_;
   FileStore store_;
   ServerCache cache_;
+  PageWaiters waiters_;
 };
 
 }  // namespace convoy

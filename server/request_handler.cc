@@ -24,53 +24,61 @@ std::string_view detail_of(int status) {
 
 }  // namespace
 
-bool RequestHandler::answer(const Request& request, bool server_stops, WorkerState& state, Outgoing& out) const {
+RequestHandler::Then RequestHandler::answer(const Request& request, Circumstances now, WorkerState& state,
+                                            Outgoing& out) const {
   out.reset();
-  const Persistence persistence = persistence_of(request, server_stops);
-  const bool keep = persistence != Persistence::kClose;
+  const Persistence persistence = persistence_of(request, now.server_stops);
+  const Then then = persistence == Persistence::kClose ? Then::kClose : Then::kKeepOpen;
   const bool head_only = request.method == Method::kHead;
   std::optional<TextAnswer> text;
   if (!url_to_path(request.target, state.path)) {
     text = plain_answer(400, "a path that cannot be decoded or leaves the root");
   } else if (control_ && (text = control_(request, state.path, state.worker))) {
     write_text(out.head(), *text, persistence, head_only);
-    return keep;
+    return then;
   } else if (request.method != Method::kGet && !head_only) {
     text = plain_answer(405, "files take GET and HEAD");
     text->allow = "GET, HEAD";
-  } else {
-    text = answer_file(request, persistence, state, out);
+  } else if (auto begun = answer_file(request, persistence, now.may_wait, state, out); !begun) {
+    out.reset();
+    if (!begun.error()) return Then::kAskAgain;
+    text = std::move(begun.error());
   }
   if (text) {
-    out.reset();
     write_text(out.head(), *text, persistence, head_only);
     state.bytes.add(head_only ? 0 : text->body.size());
   }
   state.requests.add(1);
-  return keep;
+  return then;
 }
 
-// Returns the refusal, or nothing when `out` holds the file's head and its first window.
-std::optional<TextAnswer> RequestHandler::answer_file(const Request& request, Persistence persistence,
-                                                      WorkerState& state, Outgoing& out) const {
+// Puts the file's head and its first window into `out`.
+tl::expected<void, RequestHandler::Refusal> RequestHandler::answer_file(const Request& request, Persistence persistence,
+                                                                        bool may_wait, WorkerState& state,
+                                                                        Outgoing& out) const {
+  const auto refuse = [](int status, std::string_view detail) {
+    return tl::unexpected<Refusal>(plain_answer(status, detail));
+  };
   FoundFile found = docroot_.find(state.path, state.memo);
   for (int attempt = 0;; ++attempt) {
-    if (found.file == nullptr) return plain_answer(found.status, detail_of(found.status));
+    if (found.file == nullptr) return refuse(found.status, detail_of(found.status));
     if (request.method == Method::kHead) break;
     out.set_file(found.file);
     if (auto mapped = out.map_window(); mapped) {
       state.bytes.add(found.file->size());
       break;
     } else if (mapped.error().kind == PageError::Kind::kUnreadable) {
-      return plain_answer(500, mapped.error().message);
+      return refuse(500, mapped.error().message);
+    } else if (mapped.error().kind == PageError::Kind::kFull && may_wait) {
+      return tl::unexpected<Refusal>(std::nullopt);
     } else if (attempt == 1 || mapped.error().kind == PageError::Kind::kFull) {
-      return plain_answer(503, mapped.error().message);
+      return refuse(503, mapped.error().message);
     }
     // A file that changed since it was opened: look at the disk again, once.
     found = docroot_.find_again(state.path, state.memo);
   }
   write_file_head(out.head(), *found.file, persistence);
-  return std::nullopt;
+  return {};
 }
 
 void RequestHandler::refuse(const ParseError& error, WorkerState& state, Outgoing& out) const {

@@ -316,6 +316,7 @@ class ExploreWorld {
   // A node that comes back to its thread holds what it held, as in RealWorld, but is new to everybody else.
   template <class Node>
   static Node* take_spare(Loc loc = Loc::here()) {
+    explorer().count_spares(1);
     Node* node = explorer().spares().take<Node>();
     if (node != nullptr) {
       if constexpr (!kTypeStable<Node>) explorer().revive(node, sizeof(Node));
@@ -331,6 +332,7 @@ class ExploreWorld {
     if (explorer().tracing()) explorer().trace(loc, fmt::format("gives node {} back", show(node)));
     if constexpr (!kTypeStable<Node>) explorer().retire(node, sizeof(Node));
     explorer().spares().give(node);
+    explorer().count_spares(-1);
   }
 
   static std::uint32_t coin(std::uint32_t n) {

@@ -42,6 +42,7 @@ void Explorer::execute(const ScenarioFactory& make) {
   objects_.clear();
   setup_objects_ = std::uint64_t{1} << 32;
   node_memory_.release();
+  spares_in_use_ = 0;
   deadlines_ = 0;
   passed_deadlines_ = 0;
   lock_order_.clear();
@@ -77,6 +78,7 @@ void Explorer::thread_body(void* argument) {
   const int thread = explorer->running_;
   if (explorer->in_finish_) {
     explorer->scenario_->finish();
+    if (explorer->spares_in_use_ != 0) explorer->fail("leak", "a spare node was not given back");
     explorer->in_finish_ = false;
     for (;;) explorer->finish_fiber_.yield();
   }

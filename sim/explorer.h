@@ -25,9 +25,9 @@
 //
 // Found: deadlock (a lost wake-up is one), a claim of the scenario or a panic of the lock that fails, also when it is
 // asked between two steps (Scenario::check), a data race on Plain data (two clocks a thread: *dependence* for the
-// pruning, *synchronisation* for races), use of an object after its end, no end within `max_steps`, or within
-// `fair_steps` of a fair schedule (starvation). Not found: what only a weaker memory order than x86-TSO lets happen,
-// races apart.
+// pruning, *synchronisation* for races), use of an object after its end, a spare node that is kept (leak), no end
+// within `max_steps`, or within `fair_steps` of a fair schedule (starvation). Not found: what only a weaker memory
+// order than x86-TSO lets happen, races apart.
 #pragma once
 
 #include <array>
@@ -61,7 +61,7 @@ struct ExploreOptions {
 };
 
 struct Defect {
-  std::string kind;      // deadlock, race, claim, panic, dead_object, no_progress, starvation
+  std::string kind;      // deadlock, race, claim, panic, dead_object, leak, no_progress, starvation
   std::string text;      // one sentence
   std::string schedule;  // for ExploreOptions-independent replay
   std::string ladder;    // one column per thread
@@ -155,6 +155,8 @@ class Explorer {
 
   // The running thread's spare nodes. Memory of a node is kept until the execution ends.
   SpareNodes& spares() { return threads_[static_cast<std::size_t>(running_ < 0 ? 0 : running_)].spares; }
+  // How many are in use, in all threads. One that is still when all have ended is lost.
+  void count_spares(int change) { spares_in_use_ += change; }
   void* spare_memory(std::size_t bytes, std::size_t alignment) { return node_memory_.allocate(bytes, alignment); }
   // Ends the objects in a node, and begins them anew as they are.
   void retire(const void* node, std::size_t bytes);
@@ -304,6 +306,7 @@ class Explorer {
   bool pruned_ = false;
   bool foreign_ = false;  // the schedule asks for a choice that there is not
   bool in_finish_ = false;
+  int spares_in_use_ = 0;
   bool cut_ = false;  // the bound has kept a schedule from being run
 
   std::vector<Choice> path_;

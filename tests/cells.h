@@ -37,7 +37,9 @@ inline std::string file_name_of(std::string_view policy) {
 
 // Policies whose threads spin before they sleep, and the rwsems: every end of a spin is a choice, and so is each
 // time-out of a hand-off. Their cells are dear: the explorer stops them early.
-constexpr bool is_dear(std::string_view policy) { return policy.starts_with("rwsem") || policy.starts_with("mutex"); }
+constexpr bool is_dear(std::string_view policy) {
+  return policy.starts_with("rwsem") || policy.starts_with("mutex") || policy.ends_with("-spin");
+}
 constexpr std::uint64_t max_schedules_of(std::string_view policy) {
   return is_dear(policy) ? 5'000 : kExhaustiveSchedules;
 }

@@ -35,6 +35,7 @@ class LeaveAtDeadline : public Scenario {
       }
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     W::require(count_ + left_ == size_.threads * size_.rounds, "who did not leave had the lock");
     const std::uint64_t counted =
@@ -86,6 +87,7 @@ class LeaveQueue : public Scenario {
     }
     W::note_asleep();  // or gone, before it had to sleep
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     W::require(seen_.load(relaxed) == (1u << threads()) - 2, "who did not leave had the lock");
     claim_free<W>(lock_);

@@ -34,8 +34,14 @@ struct Qrwlock2013FairReaders : Qrwlock2013<W> {
 };
 
 template <World W>
-using KnobPolicies = PolicyList<QrwlockWaitingBit<W>,  //
-                                Qrwlock2013FairReaders<W>>;
+struct BoundedSpin : Bounded<W> {
+  static constexpr PolicyTraits kTraits = renamed(Bounded<W>::kTraits, "bounded-spin");
+  explicit BoundedSpin(LockClass<W>& lock_class) : Bounded<W>(with(lock_class, Knob::kSpin, 2)) {}
+};
+
+template <World W>
+using KnobPolicies = PolicyList<BoundedSpin<W>,  //
+                                QrwlockWaitingBit<W>, Qrwlock2013FairReaders<W>>;
 
 // What the suites run: every policy of the world, and these.
 template <World W>

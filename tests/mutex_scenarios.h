@@ -40,6 +40,7 @@ class MutexMix : public Scenario {
       lock_.unlock();
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override CONVOY_NO_TSA {
     const auto total = [&](Event event) { return class_.total(event); };
     const std::uint32_t left = left_.load(relaxed);  // relaxed: all have ended
@@ -54,6 +55,10 @@ class MutexMix : public Scenario {
     const std::uint64_t wakes = total(Event::kMutexWake);
     lock_.unlock();
     W::require(total(Event::kMutexWake) == wakes, "nobody is listed any more");
+    const std::uint64_t slow = total(Event::kMutexSlow);
+    lock_.lock();
+    lock_.unlock();
+    W::require(total(Event::kMutexSlow) == slow, "no flag outlives the waiters: a free lock is taken at once");
     for (const auto& [event, name] : kWitnesses) {
       if (total(event) > 0) W::witness(name);
     }

@@ -66,6 +66,7 @@ class SwapUnderLoad : public Scenario {
     const auto outcome = quiescence_.run(
         me, plan_.deadline(),
         [&] {
+          if (plan_.swappers > 1) ended_.fetch_add(1, relaxed);
           if (sleeps<W>(class_) > slept) W::witness("a swap that waited for a sleeper");
           const std::uint8_t next = class_.policy() == plan_.from ? plan_.to : plan_.from;
           lock_.reset(next);
@@ -73,13 +74,16 @@ class SwapUnderLoad : public Scenario {
           swaps_ = swaps_ + 1;
         },
         [this] {
+          if (plan_.swappers > 1) ended_.fetch_add(1, relaxed);
           W::witness("a swap that was given up");
           for (std::uint32_t member = 0; member < quiescence_.members(); ++member) {
             if (quiescence_.is_inside(member)) W::witness("a member that is still inside");
           }
         });
     if (outcome == Quiescence<W>::Outcome::kDone) W::witness("a swap that was made");
-    if (outcome == Quiescence<W>::Outcome::kBusy) W::witness("a swap that came behind another");
+    if (outcome != Quiescence<W>::Outcome::kBusy) return;
+    W::witness("a swap that came behind another");
+    if (ended_.load(relaxed) == 0) W::witness("a swap that gave up before the other ended");
   }
 
   Plan plan_;
@@ -88,6 +92,7 @@ class SwapUnderLoad : public Scenario {
   Quiescence<W> quiescence_{static_cast<std::uint32_t>(threads())};
   Plain<W, int> count_{0};
   Plain<W, int> swaps_{0};
+  Atomic<W, std::uint32_t> ended_{0};  // changes, made or given up; where there are several swappers
 };
 
 // Cells of the pseudo-policy "quiescence": from each policy to the next, so that every kind of queue is left and
@@ -115,7 +120,8 @@ void add_quiescence_cells(std::vector<Cell>& cells, int rounds) {
   add("given_up", {1, 1, rounds, 0, 4, soon},
       {"a swap that was made", "a swap that was given up", "a member that is still inside"});
   add("two_given_up", {2, 0, rounds, 0, 4, soon},
-      {"a swap that was made", "a swap that was given up", "a swap that came behind another"});
+      {"a swap that was made", "a swap that was given up", "a swap that came behind another",
+       "a swap that gave up before the other ended"});
 }
 
 }  // namespace convoy

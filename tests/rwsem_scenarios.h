@@ -114,6 +114,7 @@ class RwsemMix : public RwsemScenario<W, Lock> {
       }
     }
   }
+  void check() const override { this->lock_.check_invariants(); }
   void finish() override { this->claim_end(); }
 
  private:
@@ -145,6 +146,7 @@ class HandoffForWriter : public RwsemScenario<W, Lock> {
       this->lock_.unlock();
     }
   }
+  void check() const override { this->lock_.check_invariants(); }
   void finish() override { this->claim_end(); }
 
  private:
@@ -178,6 +180,7 @@ class HandoffForReader : public RwsemScenario<W, Lock> {
       this->lock_.unlock();
     }
   }
+  void check() const override { this->lock_.check_invariants(); }
   void finish() override { this->claim_end(); }
 
  private:
@@ -238,6 +241,7 @@ class CountOverflows : public RwsemScenario<W, Lock> {
       this->lock_.unlock_shared();
     }
   }
+  void check() const override { this->lock_.check_invariants(); }
   void finish() override { this->claim_end(); }
 
  private:

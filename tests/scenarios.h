@@ -328,6 +328,7 @@ class LostWakeup : public Scenario {
       });
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     int writers = 0;
     for (const Mode mode : modes_) writers += mode == Mode::kExclusive ? 1 : 0;
@@ -376,6 +377,11 @@ class NodeDiesAfterUnlock : public Scenario {
       });
       if (!dies_when_free_) last = mortal->inside.fetch_sub(1, acq_rel) == 1;
       if (last) mortal.reset();
+    }
+  }
+  void check() const override {
+    for (const std::unique_ptr<Mortal>& mortal : mortals_) {
+      if (mortal != nullptr) check_locks(mortal->lock);
     }
   }
   void finish() override {

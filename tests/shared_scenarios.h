@@ -27,6 +27,7 @@ class ReadersShare : public Scenario {
       W::witness("readers meet inside");
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     claim_free<W>(lock_);
     claim_identities<W>(class_);
@@ -65,6 +66,7 @@ class ModesExclude : public Scenario {
     W::require(!lock_.try_lock(), "no writer beside a writer");
     stage_.store(4, release);
   }
+  void check() const override { check_locks(lock_); }
   void finish() override { claim_free<W>(lock_); }
 
  private:
@@ -100,6 +102,7 @@ class WriterExcluded : public Scenario {
       }
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     W::require(first_ == writers_ * size_.rounds && first_ == second_, "every pair was written");
     claim_free<W>(lock_);
@@ -133,6 +136,7 @@ class ReadThenWrite : public Scenario {
       });
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     W::require(count_ == size_.threads * size_.rounds, "every count under the lock is kept");
     claim_free<W>(lock_);
@@ -168,6 +172,7 @@ class TryLockShared : public Scenario {
       }
     }
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     W::require(first_ == size_.rounds, "every lock() got the lock");
     claim_free<W>(lock_);
@@ -196,6 +201,7 @@ class ConspiringReaders : public Scenario {
     if (thread == 2) return write();
     for (int step = thread; step < steps_; step += 2) read(static_cast<std::uint32_t>(step));
   }
+  void check() const override { check_locks(lock_); }
   void finish() override {
     if (most_passes_) W::require(passes_ <= *most_passes_, "barred readers pass a waiting writer at most so often");
     W::require(writer_in_.load(relaxed) == 1, "the writer was in");

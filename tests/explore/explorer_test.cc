@@ -412,6 +412,13 @@ TEST(Explorer, a_spare_node_comes_back_to_its_thread_as_it_was_left) {
   EXPECT_EQ(all.witnesses, std::vector<std::string>{"used"});
 }
 
+TEST(Explorer, a_spare_node_that_is_kept_is_found) {
+  const auto keep = [](Words&) { W::take_spare<Node>(); };
+  const auto give_back = [](Words&) { W::give_spare(W::take_spare<Node>()); };
+  EXPECT_EQ(kind_of(explore_two<Words>(keep, give_back)), "leak");
+  EXPECT_EQ(kind_of(explore_two<Words>(give_back, give_back)), "none");
+}
+
 TEST(Explorer, a_spare_node_touched_by_others_after_it_was_given_back_is_found) {
   const auto lend = [](NodeOf& shared) {
     Node* node = W::take_spare<Node>();
@@ -426,12 +433,13 @@ TEST(Explorer, a_spare_node_touched_by_others_after_it_was_given_back_is_found) 
     W::give_spare(node);
     W::require(W::take_spare<Node>() == node, "the same node");
   };
+  const auto give_back = [](NodeOf& shared) { W::give_spare(shared.node.load(relaxed)); };
   const auto touch_late = [](NodeOf& shared) {
     W::await(shared.given_back, acquire, [](std::uint32_t given_back) { return given_back == 1; });
     shared.node.load(acquire)->flag.store(1, release);
   };
   EXPECT_EQ(kind_of(explore_two<NodeOf>(lend, touch_late)), "dead_object");
-  EXPECT_EQ(kind_of(explore_two<NodeOf>(lend_and_take_again, touch_late)), "race");
+  EXPECT_EQ(kind_of(explore_two<NodeOf>(lend_and_take_again, touch_late, give_back)), "race");
 }
 
 TEST(Explorer, a_spare_node_given_back_twice_is_found) {

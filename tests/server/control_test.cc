@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
@@ -106,6 +108,31 @@ TEST(Control, swaps_asked_for_at_once_all_end) {
   }
 }
 
+// A request that stays in its region for a while: it waits for a file to settle that is written all the time.
+TEST(Control, a_swap_that_is_given_up_changes_nothing) {
+  const TestServer server("swap-timeout=1ms");
+  server.folder().write("busy", "");
+  std::atomic<bool> over{false};
+  std::jthread writer([&] {
+    for (int i = 0; !over; ++i) {
+      server.folder().write("busy", std::string(static_cast<std::size_t>(i % 100), 'x'));
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  });
+  std::jthread reader([&] {
+    while (!over) server.get("/busy");
+  });
+  Answer answer;
+  for (int i = 0; i < 1000 && answer.status != 503; ++i)
+    answer = put(server, "page-lock", i % 2 == 0 ? "mcs" : "ticket");
+  const std::string value = nlohmann::json::parse(server.get("/config/page-lock").body)["value"];
+  over = true;
+  EXPECT_EQ(answer.status, 503);
+  const std::string said = "page-lock stays " + value + ": after swap-timeout, 1ms, still inside a request: worker ";
+  EXPECT_NE(answer.body.find(said), std::string::npos) << answer.body;
+  EXPECT_EQ(parse_lock_report(server.get("/locks").body)->classes.at("page").policy, value);
+}
+
 TEST(Control, changes_that_are_refused) {
   const TestServer server;
   const Answer unknown = put(server, "page-lock-unfairnes", "1");
@@ -126,6 +153,24 @@ TEST(Control, changes_that_are_refused) {
   EXPECT_EQ(post.field("allow"), "GET, HEAD, PUT");
   EXPECT_EQ(client.ask("PUT /locks HTTP/1.1\r\nHost: a\r\n\r\n").status, 405);
   EXPECT_EQ(nlohmann::json::parse(client.get("/config/page-lock-unfairness").body)["value"], "5") << "nothing changed";
+}
+
+// A knob that the policy does not have waits for one that has it; where the policy stays, it would wait for ever.
+TEST(Control, knobs_that_the_policy_does_not_have) {
+  const TestServer server("page-lock=handoff");
+  const Answer waits = put(server, "page-lock-unfairness", "7");
+  ASSERT_EQ(waits.status, 200) << waits.body;
+  const auto mark = nlohmann::json::parse(waits.body);
+  EXPECT_EQ(mark["to"], "7");
+  EXPECT_EQ(mark["note"], "no effect yet: page-lock handoff has no knob unfairness; policies that have it: bounded");
+  EXPECT_EQ(put(server, "page-lock", "bounded").status, 200);
+  EXPECT_EQ(parse_lock_report(server.get("/locks").body)->classes.at("page").knobs.at("unfairness"), 7u);
+  EXPECT_FALSE(nlohmann::json::parse(put(server, "page-lock-unfairness", "8").body).contains("note"));
+  const Answer never = put(server, "mapping-lock-spin", "7");
+  EXPECT_EQ(never.status, 409);
+  EXPECT_NE(never.body.find("mapping-lock-spin: '7' has no effect: mapping-lock std-shared-mutex has no knob spin"),
+            std::string::npos)
+      << never.body;
 }
 
 TEST(Control, body_in_chunks_and_after_continue) {

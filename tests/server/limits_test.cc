@@ -132,6 +132,23 @@ TEST(Limits, request_at_the_end_of_an_idle_connection) {
   EXPECT_EQ(server.accesses(), static_cast<std::uint64_t>(kTrials + whole)) << "what is not answered is not run";
 }
 
+// One that comes after the limit, and before the sweep that would close its connection, is not run either.
+TEST(Limits, a_request_after_its_limit_is_not_run) {
+  constexpr milliseconds kIdle{1000}, kSweep = kIdle / 4, kLate{120};
+  const TestServer server("idle-timeout=1s");
+  const auto start = Clock::now();
+  constexpr int kClients = 20;
+  std::vector<std::unique_ptr<Client>> clients;
+  for (int i = 0; i < kClients; ++i) clients.push_back(std::make_unique<Client>(server.port()));
+  // Right after a sweep, so that the limits end right after one, too: the next is then a while off.
+  std::this_thread::sleep_until(start + 2 * kSweep + milliseconds(10));
+  for (auto& client : clients) ASSERT_EQ(client->get("/a").body, "A");
+  std::this_thread::sleep_until(Clock::now() + kIdle + kLate);
+  for (auto& client : clients) client->send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+  for (auto& client : clients) EXPECT_EQ(client->read_answer_or_end(), "");
+  EXPECT_EQ(server.accesses(), static_cast<std::uint64_t>(kClients));
+}
+
 TEST(Limits, a_client_that_takes_nothing_is_dropped) {
   const TestServer server("send-timeout=500ms");
   Client client(server.port());

@@ -99,6 +99,67 @@ TEST_F(LockControlTest, a_swap_while_a_fill_hangs_is_given_up) {
   EXPECT_EQ(map(), Fault::kMapped) << "the page is there, under the new policy";
 }
 
+// Whose patience ends while another waits for a request is told so then, not once that other is through.
+TEST_F(LockControlTest, a_second_swap_is_given_up_at_its_own_time) {
+  std::atomic<bool> held{false}, over{false}, asked{false}, first_ended{false};
+  std::jthread holder([&] {
+    become(1);
+    const Region<RealWorld> region(locks_.regions(), 1);
+    held = true;
+    // Not for ever: a second swap that waits for the first would never come back.
+    for (int i = 0; i < 1000 && !over; ++i) std::this_thread::sleep_for(10ms);
+  });
+  become(2);
+  Region<RealWorld> region(locks_.regions(), 2);
+  while (!held) std::this_thread::yield();
+  std::jthread first([&] {
+    become(0);
+    const Region<RealWorld> its_region(locks_.regions(), 0);
+    asked = true;
+    EXPECT_TRUE(locks_.swap_page("ticket", 0, 60s, [] {}));
+    first_ended = true;
+  });
+  // It leaves its region, and stops entries next.
+  while (!asked || locks_.regions().is_inside(0)) std::this_thread::yield();
+  std::this_thread::sleep_for(50ms);
+  const auto second = locks_.swap_page("handoff", 2, 20ms, [] {});
+  EXPECT_FALSE(first_ended.load());
+  over = true;
+  first.join();
+  region.go_on();
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.error().message, "another change of a policy did not end within swap-timeout, 20ms");
+  EXPECT_EQ(policy(), "ticket");
+}
+
+// What the report adds up is what was taken, hand-offs included; they are what a convoy is known by.
+TEST_F(LockControlTest, every_acquisition_is_reported_once) {
+  ASSERT_TRUE(swap(0, "handoff", 1s));
+  LockClass<RealWorld>& page = locks_.classes().page;
+  ServerCacheLocks::Page lock(page);
+  static constexpr Site kSite{"test"};
+  std::uint64_t taken = 0;
+  while (page.total(Event::kPageLockHandoff) == 0 && taken < 200) {
+    std::jthread second;
+    const Guard<RealWorld, ServerCacheLocks::Page> first(lock, kSite);
+    second = std::jthread([&] {
+      become(1);
+      const Guard<RealWorld, ServerCacheLocks::Page> guard(lock, kSite);
+    });
+    while (page.total(Event::kPageLockSlow) <= taken / 2) std::this_thread::yield();
+    std::this_thread::sleep_for(5ms);  // for it to queue; if it does not, the next round may
+    taken += 2;
+  }
+  const LockClassReport report = locks_.report().at("page");
+  EXPECT_EQ(report.acquisitions, taken);
+  EXPECT_EQ(report.events.at("page_lock_slow"), taken / 2);
+  EXPECT_EQ(report.events.at("page_lock_handoff"), 1u);
+  locks_.sample_convoy();
+  EXPECT_EQ(locks_.convoy().stood, taken == 2 ? 1u : 0u) << "more than half of the slow ones were hand-offs";
+  locks_.sample_convoy();
+  EXPECT_EQ(locks_.convoy().slices, 2u);
+}
+
 TEST_F(LockControlTest, many_swappers_and_requests_at_once) {
   std::vector<std::jthread> threads;
   std::atomic<int> swaps{0};

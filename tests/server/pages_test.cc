@@ -5,9 +5,11 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "common/lock_report.h"
@@ -41,8 +43,8 @@ class PagesTest : public testing::Test {
       error_ = mapped.error();
       return "";
     }
-    const std::string bytes(reinterpret_cast<const char*>(list[0].data), list[0].size);
-    pages_.unpin(list[0]);
+    std::string bytes(reinterpret_cast<const char*>(list[0].data), list[0].size);
+    pages_.unpin(list);
     return bytes;
   }
   // Overwrites a file in place, its length as it was.
@@ -134,7 +136,7 @@ TEST_F(PagesTest, file_that_was_closed_meanwhile_has_its_version_again) {
   EXPECT_NE(docroot->find_again("0", memo_).file->version(), version);
 }
 
-TEST_F(PagesTest, full_cache_is_503_and_a_window_takes_what_there_is) {
+TEST_F(PagesTest, full_cache_is_waited_for_or_503_and_a_window_takes_what_there_is) {
   folder_.write("f", std::string(kSize, 'f'));
   folder_.write("g", std::string(kSize, 'g'));
   const auto file = find("f");
@@ -149,19 +151,43 @@ TEST_F(PagesTest, full_cache_is_503_and_a_window_takes_what_there_is) {
   Request request;
   request.method = Method::kGet;
   request.target = "/g";
-  handler.answer(request, false, state, out);
+  EXPECT_EQ(handler.answer(request, {.may_wait = true}, state, out), RequestHandler::Then::kAskAgain);
+  EXPECT_FALSE(out.active()) << out.head();
+  EXPECT_EQ(state.requests.value(), 0u);
+  EXPECT_NE(handler.answer(request, {}, state, out), RequestHandler::Then::kAskAgain);
   EXPECT_EQ(out.head().rfind("HTTP/1.1 503 ", 0), 0u) << out.head();
   EXPECT_NE(out.head().find("\r\nRetry-After: 1\r\n"), std::string::npos) << out.head();
   EXPECT_NE(out.head().find("capacity"), std::string::npos) << out.head();
 
-  for (std::uint64_t index = 0; index < 8; ++index) pages_.unpin(pinned[index]);
-  handler.answer(request, false, state, out);
+  std::vector<PinnedPage> first(pinned.begin(), pinned.begin() + 8);
+  pages_.unpin(first);
+  EXPECT_NE(handler.answer(request, {.may_wait = true}, state, out), RequestHandler::Then::kAskAgain);
   EXPECT_EQ(out.head().rfind("HTTP/1.1 200 ", 0), 0u) << out.head();
   EXPECT_TRUE(out.wants_window());
   EXPECT_EQ(pages_.report().pins, 256u) << "8 pages of two folios are mapped, of the 64 that a window has";
   out.reset();
-  for (std::uint64_t index = 8; index < 256; ++index) pages_.unpin(pinned[index]);
+  pinned.erase(pinned.begin(), pinned.begin() + 8);
+  pages_.unpin(pinned);
   EXPECT_EQ(pages_.report().pins, 0u);
+}
+
+// A file that is asked for all the time, and replaced by another of the same size.
+TEST(Pages, what_is_served_is_a_second_behind_the_disk_at_most) {
+  const TestServer server;
+  Client client(server.port());
+  server.folder().write("f", "old");
+  ASSERT_EQ(client.get("/f").body, "old");
+  server.folder().write("g", "new");
+  std::filesystem::rename(server.folder() / "g", server.folder() / "f");
+  const auto start = std::chrono::steady_clock::now();
+  const auto passed = [start] { return std::chrono::steady_clock::now() - start; };
+  std::string body = client.get("/f").body;
+  while (body == "old" && passed() < std::chrono::seconds(10)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    body = client.get("/f").body;
+  }
+  EXPECT_EQ(body, "new");
+  EXPECT_LT(passed(), std::chrono::milliseconds(2000));
 }
 
 TEST(Pages, largest_capacity_starts_small) {

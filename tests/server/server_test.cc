@@ -143,6 +143,7 @@ TEST(Server, bad_settings_exit_2_with_a_sentence) {
   folder.write("bad.toml", "workers = 0\n");
   folder.write("unknown.toml", "worker = 1\n");
   folder.write("broken.toml", "workers = = 1\n");
+  folder.write("idle.toml", "page-lock-spin = 3\npage-lock = \"handoff\"\n");
   for (const Case& one : std::vector<Case>{
            {{"--nonsense"}, "--nonsense"},
            {{"--workers", "0"}, "workers"},
@@ -156,6 +157,13 @@ TEST(Server, bad_settings_exit_2_with_a_sentence) {
            {{"--http", "127.0.0.1"}, "http"},
            {{"--page-lock", "mutexx"}, "bounded"},
            {{"--page-lock-unfairness", "1001"}, "page-lock-unfairness"},
+           {{"--page-lock", "handoff", "--unfairness", "0"},
+            "page-lock-unfairness: 0 has no effect: page-lock handoff has no knob unfairness; policies that have it: "
+            "bounded"},
+           {{"--mapping-lock-unfairness", "7", "--mapping-lock", "ticket"},
+            "mapping-lock-unfairness: 7 has no effect: mapping-lock ticket has no knob unfairness"},
+           {{"--lru-lock-spin", "9"}, "lru-lock-spin: 9 has no effect: lru-lock std-mutex has no knob spin"},
+           {{"--config", folder / "idle.toml"}, "page-lock-spin: 3 has no effect: page-lock handoff"},
            {{"--cpus", "0-"}, "cpus"},
            {{"--cpus", "1000"}, "cpus"},
            {{"--docroot", folder / "none"}, "none"},
@@ -232,6 +240,28 @@ TEST(Server, survives_without_descriptors) {
   const std::string said = program.read_all();
   EXPECT_NE(said.find("no client can be accepted: Too many open files"), std::string::npos) << said;
   EXPECT_LT(std::count(said.begin(), said.end(), '\n'), 5) << "said once a shortage, not every 100 ms:\n" << said;
+}
+
+// Where not even the last descriptors are left, accept itself fails; clients wait in the backlog until it does not.
+TEST(Server, accepts_again_after_accept_failed) {
+  const TempFolder folder;
+  folder.write("a", "A");
+  Program program({"--http", "127.0.0.1:0", "--workers", "2", "--docroot", folder.path()});
+  const std::string ready = program.read_line();
+  const auto port = static_cast<std::uint16_t>(std::stoi(ready.substr(ready.find("127.0.0.1:") + 10)));
+  rlimit before{};
+  ASSERT_EQ(::prlimit(program.pid(), RLIMIT_NOFILE, nullptr, &before), 0);
+  const rlimit none{3, before.rlim_max};
+  ASSERT_EQ(::prlimit(program.pid(), RLIMIT_NOFILE, &none, nullptr), 0);
+  Client client(port);
+  client.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
+  const std::string said = program.read_line();
+  EXPECT_NE(said.find("no client can be accepted: Too many open files"), std::string::npos) << said;
+  std::this_thread::sleep_for(std::chrono::milliseconds(250));
+  ASSERT_EQ(::prlimit(program.pid(), RLIMIT_NOFILE, &before, nullptr), 0);
+  const auto start = Clock::now();
+  EXPECT_EQ(client.read().body, "A");
+  EXPECT_LT(seconds_since(start), 5.0);
 }
 
 }  // namespace

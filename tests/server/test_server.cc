@@ -16,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/lock_report.h"
 #include "server/ascii.h"
 
 namespace convoy {
@@ -151,9 +152,14 @@ std::uint64_t TestServer::status(const std::string& key) const {
   return at == text.npos ? ~std::uint64_t{0} : std::strtoull(text.c_str() + at + key.size() + 3, nullptr, 10);
 }
 
+std::uint64_t TestServer::pins() const {
+  const auto report = parse_lock_report(get("/locks").body);
+  return report && report->cache ? report->cache->pins : ~std::uint64_t{0};
+}
+
 bool TestServer::becomes_idle() const {
   for (int i = 0; i < 1000; ++i) {
-    if (status("ConnsTotal") == 1) return true;
+    if (status("ConnsTotal") == 1 && pins() == 0) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
   return false;

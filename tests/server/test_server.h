@@ -70,7 +70,9 @@ class TestServer {
   // A number of /server-status?auto.
   std::uint64_t status(const std::string& key) const;
   std::uint64_t accesses() const { return status("Total Accesses"); }
-  // Waits until no connection but the one that asks is open; false after 10 s.
+  // Pages that are pinned; the answer that says so pins none.
+  std::uint64_t pins() const;
+  // Waits until no connection but the one that asks is open, and no page is pinned; false after 10 s.
   bool becomes_idle() const;
 
   static std::string big_file();

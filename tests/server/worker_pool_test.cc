@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <latch>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -96,15 +97,18 @@ TEST(WorkerPool, at_most_awake_run_at_a_time) {
 }
 
 // All workers but one sleep in a "lock" until the last job opens it: so each parking worker must have let another in.
+// The first ones park when all jobs are there, so that no submit wakes a worker in their place.
 TEST(WorkerPool, workers_that_park_are_replaced) {
   constexpr int kWorkers = 32;
   std::mutex mutex;
   std::condition_variable opened;
   int inside = 0;
+  std::latch all_submitted(1);
   Countdown all_done(kWorkers);
   std::vector<WorkerHooks> hooks(kWorkers);
   auto pool = start({kWorkers, 2,
                      [&](Job&, std::uint32_t worker) {
+                       all_submitted.wait();
                        WorkerPool* const self = hooks[worker].pool;
                        {
                          std::unique_lock lock(mutex);
@@ -122,6 +126,7 @@ TEST(WorkerPool, workers_that_park_are_replaced) {
   while (pool->snapshot().awake > 0) std::this_thread::yield();
   std::vector<Job> jobs(kWorkers);
   for (Job& job : jobs) pool->submit(job);
+  all_submitted.count_down();
   all_done.wait();
   // Afterwards everything is as before: all asleep, none parked.
   while (pool->snapshot().awake > 0) std::this_thread::yield();

@@ -121,6 +121,16 @@ def check_tree():
             yield name, 1, "a configuration opens with its question and its command"
 
 
+    for name in tracked("tests/mutants/*.patch"):
+        if not applies((ROOT / name).read_text(encoding="utf-8")):
+            yield name, 1, "a mutant that no longer applies tests nothing: draw it anew"
+
+
+def applies(patch):
+    return subprocess.run(["git", "-C", str(ROOT), "apply", "--unidiff-zero", "--check", "-"], input=patch, text=True,
+                          capture_output=True).returncode == 0
+
+
 SELF_TEST = {
     "locks/a.h": ["std::atomic<int> x;", "W::work(1);", '#include "locks/b.h"', "thread_local int y;", 'asm("pause");'],
     "server/a.cc": ['#include "loadgen/x.h"', "#include <CLI/CLI.hpp>", '#include "x.h"', "// FIX" + "ME later"],
@@ -139,6 +149,9 @@ def self_test():
             if not list(check_source(path, head + line + "\n")):
                 failed += 1
                 print(f"self-test: {path} may contain {line.strip()[:60]!r}")
+    if applies("--- a/run\n+++ b/run\n@@ -1 +1 @@\n-no line of run\n+none\n"):
+        failed += 1
+        print("self-test: a patch of lines that there are not is said to apply")
     return failed
 
 
