@@ -151,6 +151,8 @@ Result<void> check_result(const ResultFile& file) {
   if (file.schema != kResultSchema) return fail("schema: {} is not {}", quote(file.schema), kResultSchema);
   for (std::size_t i = 0; i < file.runs.size(); ++i)
     if (auto done = check_run(file.runs[i], fmt::format("runs[{}]", i)); !done) return done;
+  for (std::size_t i = 0; i < file.variants.size(); ++i)
+    if (auto done = check_run(file.variants[i], fmt::format("variants[{}]", i)); !done) return done;
   return {};
 }
 

@@ -63,6 +63,7 @@ std::string result_csv(const std::vector<ResultFile>& files) {
   for (const auto& file : files) {
     Json json = to_json(file);
     const Json runs = std::exchange(json["runs"], Json::array());
+    json.erase("variants");
     for (const auto& run : runs) {
       auto& row = rows.emplace_back();
       flatten(run, "", row);

@@ -289,6 +289,7 @@ struct ResultFile {
   std::optional<ServerInfo> server;
   std::optional<SweepInfo> sweep;
   std::vector<Run> runs;
+  std::vector<Run> variants = {};
 
   template <class Self, class V>
   static void describe(Self& c, V& v) {
@@ -299,6 +300,7 @@ struct ResultFile {
     v("server", c.server, "The server that it drove.");
     v("sweep", c.sweep, "The sweep that the runs belong to; null outside of one.");
     v("runs", c.runs, "The runs, in the order in which they were made.");
+    v("variants", c.variants, "Runs of a story beside the claimed setting; nothing compares them.");
   }
 };
 
@@ -318,7 +320,8 @@ std::string result_text(const ResultFile& file);
 // bins add up, fairness lies in its range. The error begins with the JSON path.
 Result<void> check_result(const ResultFile& file);
 
-// Returns one row a run after a row of dotted names: the scalars of the run and of its file, counts by name included.
+// Returns one row a run after a row of dotted names: the scalars of the run and of its file, counts by name included;
+// variants have none.
 // A name that a run lacks, or whose value is null, leaves its field empty.
 std::string result_csv(const std::vector<ResultFile>& files);
 

@@ -116,13 +116,14 @@ Result<LocktestReport> run_locktest_plan(const LocktestPlan& plan, std::uint32_t
   report.run.started_at = utc_text(std::time(nullptr));
   MachineStats stats;
   const ProcessCpu before = own_cpu();
-  const auto outcome = plan.machine ? run_on_machine(*plan.policy, load, plan.machine->spec, plan.trace, stats)
-                                    : run_on_real_threads(*plan.policy, load);
+  auto outcome = plan.machine ? run_on_machine(*plan.policy, load, plan.machine->spec, plan.trace, stats)
+                              : run_on_real_threads(*plan.policy, load);
   if (!outcome) return tl::unexpected(outcome.error());
   const ProcessCpu used = own_cpu() - before;
   describe_locktest(*plan.policy, load, *outcome, report.run);
   report.run.interrupted = stop_signal::received() != 0;
   report.text = locktest_text(*plan.policy, load, report.run);
+  report.outcome = std::move(*outcome);
   if (!plan.machine) {
     report.run.cpu.client_user_s = used.user_s;
     report.run.cpu.client_sys_s = used.sys_s;

@@ -23,6 +23,7 @@ struct LocktestPlan {
 
 struct LocktestReport {
   Run run;
+  LocktestOutcome outcome;
   std::string text;  // as locktest_text(), and what there is to say of the world
 };
 

@@ -16,13 +16,6 @@ namespace {
 
 constexpr double kNanos = 1e9;
 
-// "112,409", whatever the locale.
-std::string grouped(double number) {
-  std::string digits = fmt::format("{:.0f}", std::floor(number));
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
-  return digits;
-}
-
 bool is_of_page_lock(std::string_view event) { return event.starts_with("page_lock_"); }
 
 // Of a page lock all, since its identities are looked at; of other families what has happened.
@@ -48,6 +41,12 @@ PerUser share_of(const LocktestOutcome& outcome) {
 }
 
 }  // namespace
+
+std::string grouped(double number) {
+  std::string digits = fmt::format("{:.0f}", std::floor(number));
+  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, 1, ',');
+  return digits;
+}
 
 void describe_locktest(const LocktestPolicy& policy, const LocktestLoad& load, const LocktestOutcome& outcome,
                        Run& run) {

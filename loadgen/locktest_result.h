@@ -10,6 +10,9 @@
 
 namespace convoy {
 
+// The number without its fraction as "112,409", whatever the locale.
+std::string grouped(double number);
+
 // Fills in what follows from the load and its outcome; label, repeat, times of day and the world are the caller's.
 void describe_locktest(const LocktestPolicy& policy, const LocktestLoad& load, const LocktestOutcome& outcome,
                        Run& run);

@@ -10,6 +10,7 @@
 #include "loadgen/compare.h"
 #include "loadgen/http_command.h"
 #include "loadgen/locktest_command.h"
+#include "loadgen/story_command.h"
 #include "loadgen/sweep_command.h"
 #include "loadgen/validate.h"
 
@@ -21,6 +22,7 @@ constexpr const char* kRunCodes =
     "Exit codes: 0 ok, 1 requests or checks failed, 2 usage, 3 could not connect or aborted, 130/143 signals.";
 constexpr const char* kLockCodes =
     "Exit codes: 0 ok, 1 a run in which nothing was done, 2 usage, 3 aborted, 130/143 signals.";
+constexpr const char* kStoryCodes = "Exit codes: 0 ok, 1 a check fails, 2 usage, 3 aborted, 130/143 signals.";
 constexpr const char* kCompareCodes = "Exit codes: 0 whatever differs, 1 with --fail-below, 2 nothing is comparable.";
 constexpr const char* kValidateCodes = "Exit codes: 0 all are right, 1 one is wrong, 2 a path does not exist.";
 constexpr const char* kCalibrateCodes = "Exit codes: 0 ok, 2 usage, 3 it could not be measured or written.";
@@ -37,12 +39,14 @@ int main(int argc, char** argv) {
   CompareOptions compare;
   ValidateOptions validate;
   CalibrateOptions calibrate;
+  StoryOptions story;
   Settings http_settings = Settings::of(http);
   Settings locktest_settings = Settings::of(locktest);
   Settings sweep_settings = Settings::of(sweep);
   Settings compare_settings = Settings::of(compare);
   Settings validate_settings = Settings::of(validate);
   Settings calibrate_settings = Settings::of(calibrate);
+  Settings story_settings = Settings::of(story);
   const std::vector<Command> commands{
       {"http",
        "Closed-loop HTTP load on a running server.",
@@ -59,6 +63,11 @@ int main(int argc, char** argv) {
        &sweep_settings,
        {"FILE.toml", "the sweep; configs/sweeps has some", 1, 1, &sweep.file},
        kRunCodes},
+      {"story",
+       "Reruns a published story on a simulated machine: published against simulated, what was fitted apart.",
+       &story_settings,
+       {"STORY", "which one: rwsem", 1, 1, &story.story},
+       kStoryCodes},
       {"compare",
        "Results side by side: which policy is how much faster, slower, fairer.",
        &compare_settings,
@@ -80,6 +89,7 @@ int main(int argc, char** argv) {
   const std::vector<std::string> command_line(argv, argv + argc);
   if (parsed.command == "locktest") return run_locktest_command(locktest, command_line);
   if (parsed.command == "sweep") return run_sweep(sweep, command_line);
+  if (parsed.command == "story") return run_story(story, command_line);
   if (parsed.command == "compare") return run_compare(compare);
   if (parsed.command == "validate") return run_validate(validate);
   if (parsed.command == "calibrate") return run_calibrate(calibrate, command_line);

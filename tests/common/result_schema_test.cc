@@ -115,6 +115,11 @@ TEST(ResultSchema, wrong_shape) {
             "schema: '\"convoy.result/2\"' is not convoy.result/1");
   EXPECT_EQ(error_after([](Json& j) { j.erase("host"); }), "host: is missing");
   EXPECT_EQ(error_after([](Json& j) { j["runs"][0].erase("users"); }), "runs[0].users: is missing");
+  EXPECT_THAT(error_after([](Json& j) {
+                j["variants"] = j["runs"];
+                j["variants"][0]["started"] = 104;
+              }),
+              StartsWith("variants[0].started: "));
   EXPECT_EQ(error_after([](Json& j) { j["runs"][0]["latency_us"]["p95"] = 1; }),
             "runs[0].latency_us.'p95': no such key is known");
   EXPECT_EQ(error_after([](Json& j) { j["runs"][0]["users"] = -1; }),
