@@ -19,7 +19,7 @@
 // so that a spinner sees a new previous, on whose core its patience now depends, with the word that it polls.
 //
 // A node: next      the spinner behind; null while none is linked, and once it is taken (A, B)
-//         previous  the spinner before; null once it is my turn
+//         previous  the spinner before; null once a turn was waited for; not read at the head
 // A spinner in step A may look at the `next` of one that has left or unlocked. Such a node is type-stable (world.h) and
 // never says the spinner's own name: that is stored by the spinner itself or by a neighbour in step C, and only into
 // a node that cannot leave before it has seen it.
@@ -27,7 +27,7 @@
 // Invariants
 //   I1  The tail is null <=> nobody is in the queue.
 //   I2  p.next == x => x.previous == p.
-//   I3  At most one spinner in the queue has no previous.
+//   I3  At most one spinner that is linked has no previous.
 //
 // Synchronizes-with
 //   A: A1 unlock -> A0 lock (what the head saw), by `previous` or, when nobody waits, by the tail

@@ -44,7 +44,7 @@ class Lock : public P {
   template <class Clock, class Duration>
   requires TimedLockable<P>
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& end) CONVOY_TRY_ACQUIRE(true) CONVOY_NO_TSA {
-    return P::try_lock_until(deadline_after(end - Clock::now()));
+    return P::try_lock_until(deadline_at(end));
   }
 
   CONVOY_TRY_ACQUIRE_SHARED(true)
@@ -61,14 +61,28 @@ class Lock : public P {
   requires SharedTimedLockable<P>
   bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& end)
       CONVOY_TRY_ACQUIRE_SHARED(true) CONVOY_NO_TSA {
-    return P::try_lock_shared_until(deadline_after(end - Clock::now()));
+    return P::try_lock_shared_until(deadline_at(end));
   }
 
  private:
+  using Roughly = std::chrono::duration<double, std::nano>;
+
+  // Whatever the unit: what lies further ahead than 64 bits of nanoseconds can say has no end.
   template <class Rep, class Period>
   static Deadline deadline_after(const std::chrono::duration<Rep, Period>& patience) {
-    const auto ns = std::chrono::ceil<std::chrono::nanoseconds>(patience).count();
-    return RealWorld::deadline_in(ns > 0 ? static_cast<std::uint64_t>(ns) : 0);
+    const double roughly = Roughly(patience).count();
+    if (roughly >= 9e18) return kNever;
+    if (!(roughly > 0)) return RealWorld::deadline_in(0);
+    return RealWorld::deadline_in(
+        static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::nanoseconds>(patience).count()));
+  }
+  // Far from now the exact difference may not fit; near to it a rough one is not enough.
+  template <class Clock, class Duration>
+  static Deadline deadline_at(const std::chrono::time_point<Clock, Duration>& end) {
+    const auto now = Clock::now();
+    const Roughly left = Roughly(end.time_since_epoch()) - Roughly(now.time_since_epoch());
+    constexpr Roughly kFar = std::chrono::hours(24);
+    return left < -kFar || left > kFar ? deadline_after(left) : deadline_after(end - now);
   }
 };
 

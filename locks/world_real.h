@@ -265,8 +265,8 @@ class RealWorld : RealThreads {
     // Polls of await() before it yields the core between polls: about 2 us of pause on an AMD EPYC, some wake-ups'
     // worth.
     std::atomic<std::uint32_t> yield_after{100};
-    // How long an optimistic spin lasts at most: the kernel spins until its core is wanted, which no thread can know
-    // here; some wake-ups' worth.
+    // How long one look of an optimistic spinner lasts at most, that is, while what it watches does not change: the
+    // kernel spins until its core is wanted, which no thread can know here; some wake-ups' worth.
     std::atomic<std::uint32_t> spin_budget_ns{25'000};
   };
   static Tuning& tuning() {

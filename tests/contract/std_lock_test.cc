@@ -140,6 +140,30 @@ TEST(Lock, a_timed_wait_ends_at_its_time_or_with_the_lock) {
   EXPECT_GT(timed_policies, 0);
 }
 
+// A time that lies behind has passed, one that no 64 bits of nanoseconds reach never comes.
+TEST(Lock, a_timed_wait_takes_any_time_that_there_is) {
+  Lock<Bounded<RealWorld>> lock;
+  const std::unique_lock holder(lock);
+  const auto fails_at_once = [&](auto end) { std::thread([&] { EXPECT_FALSE(lock.try_lock_until(end)); }).join(); };
+  fails_at_once(std::chrono::steady_clock::time_point::min());
+  fails_at_once(std::chrono::system_clock::time_point::min());
+  std::thread([&] { EXPECT_FALSE(lock.try_lock_for(std::chrono::hours::min())); }).join();
+  const auto has_no_end = [](auto wait) {
+    Lock<Bounded<RealWorld>> other_lock;
+    std::unique_lock holding(other_lock);
+    std::thread waiter([&] {
+      std::unique_lock waiting(other_lock, std::defer_lock);
+      EXPECT_TRUE(wait(waiting));
+    });
+    std::this_thread::sleep_for(20ms);  // time for a wait that is too short to fail
+    holding.unlock();
+    waiter.join();
+  };
+  has_no_end([](auto& waiting) { return waiting.try_lock_for(std::chrono::hours::max()); });
+  has_no_end([](auto& waiting) { return waiting.try_lock_for(std::chrono::duration<double>(1e30)); });
+  has_no_end([](auto& waiting) { return waiting.try_lock_until(std::chrono::steady_clock::time_point::max()); });
+}
+
 TEST(Lock, those_without_a_class_share_one_of_their_policy) {
   auto& bounded = Lock<Bounded<RealWorld>>::default_class();
   EXPECT_EQ(bounded.name(), "bounded");

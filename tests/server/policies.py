@@ -3,7 +3,7 @@
 """policies.py - Every policy that a role takes, under load: the page lock's one after the other on a server that runs,
 those of the page index and of the page lists each on a server of its own.
 
-usage: policies.py BUILD_DIR [--seconds 2] [--users 100]   (./run soak policies)
+usage: policies.py BUILD_DIR [--seconds 2] [--users 100] [--requests N]   (./run soak policies)
 
 Passes when no request failed, none is missing (started = completed + in flight), every swap was made and left its mark, and
 result and server name the policy that was asked for. Which policies a role takes, the server says.
@@ -102,7 +102,8 @@ def start_with_each(role, options):
         with Server(options, f"--{role}", policy, "--capacity", HALF) as server:
             if (value := server.setting(role)["value"]) != policy:
                 raise Failure(f"started with --{role} {policy}, and it says {value}")
-            users = ["--users", str(options.users), "--duration", f"{options.seconds}s", "--warmup", "100ms"]
+            length = ["--requests", str(options.requests)] if options.requests else ["--duration", f"{options.seconds}s"]
+            users = ["--users", str(options.users), *length]
             hot = load(options.build, server.url + "/hot.bin", users)
             many = load(options.build, server.url + f"/many/{{1..{FILES}}}", users)
             for run in (hot, many):
@@ -123,6 +124,7 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--seconds", type=float, default=2)
     parser.add_argument("--users", type=int, default=100)
+    parser.add_argument("--requests", type=int, help="so many of each server instead of a time")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as docroot:
         options.docroot = pathlib.Path(docroot)
