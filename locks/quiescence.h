@@ -52,7 +52,6 @@ class Quiescence {
   // Two uncontended read-modify-writes with leave(); waits while a change is made. Not reentrant.
   void enter(Member me) {
     for (;;) {
-      flags_[me].inside = true;
       flags_[me].word.fetch_add(kInside, seq_cst);        // A1
       if ((stop_.load(seq_cst) & kStop) == 0) [[likely]]  // C0
         return;
@@ -64,7 +63,6 @@ class Quiescence {
   // Requires: no lock of a swappable class is held.
   void leave(Member me) {
     auto& word = flags_[me].word;
-    flags_[me].inside = false;
     if ((word.fetch_sub(kInside, release) & kWaiters) != 0) [[unlikely]]  // B1, W1
       wake_all<W>(table_, word, kWaiters);
   }
@@ -72,8 +70,8 @@ class Quiescence {
   // Whether `member` is inside; out of date at once.
   bool is_inside(Member member) const { return (flags_[member].word.load(acquire) & kInside) != 0; }  // D0
   std::uint32_t members() const { return members_; }
-  // Whether the calling member is inside.
-  bool am_inside(Member me) const { return flags_[me].inside; }
+  // Whether the calling member is inside. Relaxed: nobody else changes that bit.
+  bool am_inside(Member me) const { return (flags_[me].word.load(relaxed) & kInside) != 0; }
 
   // Calls change() while nobody is inside; once `deadline` has passed, given_up() instead, while those who are still
   // inside can be seen by is_inside(). Called from inside a region, with no lock of a swappable class held; may be
@@ -102,7 +100,6 @@ class Quiescence {
 
   struct alignas(64) Flag {
     Atomic<W, std::uint32_t> word{0};
-    Plain<W, bool> inside{false};  // the member's own
   };
 
   bool stop_entries(Deadline deadline) {

@@ -75,8 +75,9 @@ class CONVOY_CAPABILITY("rwlock-3.12") Rwlock312 {
   }
   void unlock_shared() CONVOY_RELEASE_SHARED() CONVOY_NO_TSA {
     const std::uint64_t old = word_.fetch_add(kReader, release);  // B1
-    if (is_positive(old) && old >= kBias) [[unlikely]]
-      panic_unlock("unlock_shared", old);  // I1
+    // No reader is counted, whoever holds it.
+    if ((old & (kBias - 1)) == 0) [[unlikely]]
+      panic_unlock("unlock_shared", old);
   }
   bool is_locked() const { return word_.load(relaxed) != kBias; }  // relaxed: a hint
   // I2. Requires: nothing moves.

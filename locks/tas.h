@@ -36,7 +36,11 @@ class CONVOY_CAPABILITY("tas") Tas {
     W::await_exchange(word_, kLocked, acquire, [](std::uint32_t old) { return old != kLocked; });  // A0
   }
   bool try_lock() CONVOY_TRY_ACQUIRE(true) CONVOY_NO_TSA { return word_.exchange(kLocked, acquire) != kLocked; }  // A0
-  void unlock() CONVOY_RELEASE() CONVOY_NO_TSA { word_.store(kFree, release); }                                   // A1
+  void unlock() CONVOY_RELEASE() CONVOY_NO_TSA {
+    if (!is_locked()) [[unlikely]]
+      W::panic("tas: unlock of a lock that is not held");
+    word_.store(kFree, release);  // A1
+  }
   bool is_locked() const { return word_.load(relaxed) != kFree; }  // relaxed: a hint
 
  private:

@@ -44,7 +44,12 @@ class CONVOY_CAPABILITY("ticket") Ticket {
     return next_.compare_exchange(serving, serving + 1, relaxed);  // relaxed: the load above synchronizes
   }
   // Only the holder writes serving_, so its own read is exact.
-  void unlock() CONVOY_RELEASE() CONVOY_NO_TSA { serving_.store(serving_.load(relaxed) + 1, release); }  // A1
+  void unlock() CONVOY_RELEASE() CONVOY_NO_TSA {
+    const std::uint32_t mine = serving_.load(relaxed);
+    if (mine == next_.load(relaxed)) [[unlikely]]  // relaxed: the holder knows its own ticket
+      W::panic("ticket: unlock of a lock that is not held");
+    serving_.store(mine + 1, release);  // A1
+  }
   bool is_locked() const { return serving_.load(relaxed) != next_.load(relaxed); }  // relaxed: a hint
   // I1. Requires: nothing moves. Less than half of all tickets are drawn at a time.
   void check_invariants() const {

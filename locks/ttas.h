@@ -35,8 +35,12 @@ class CONVOY_CAPABILITY("ttas") Ttas {
     while (!try_lock()) W::await(word_, relaxed, [](std::uint32_t w) { return w == 0; });  // relaxed: A0 follows
   }
   bool try_lock() CONVOY_TRY_ACQUIRE(true) CONVOY_NO_TSA { return word_.exchange(1, acquire) == 0; }  // A0
-  void unlock() CONVOY_RELEASE() CONVOY_NO_TSA { word_.store(0, release); }                           // A1
-  bool is_locked() const { return word_.load(relaxed) != 0; }                                         // relaxed: a hint
+  void unlock() CONVOY_RELEASE() CONVOY_NO_TSA {
+    if (!is_locked()) [[unlikely]]
+      W::panic("ttas: unlock of a lock that is not held");
+    word_.store(0, release);  // A1
+  }
+  bool is_locked() const { return word_.load(relaxed) != 0; }  // relaxed: a hint
 
  private:
   Atomic<W, std::uint32_t> word_{0};

@@ -111,8 +111,9 @@ HttpService::Turn HttpService::next_request(Connection& connection, WorkerState&
 HttpService::Turn HttpService::answer_request(Connection& connection, WorkerState& state) {
   RequestHandler::Then then{};
   const auto found_room = [&] {
+    const std::int64_t until = connection.starved_until_ns;
     const RequestHandler::Circumstances now{.server_stops = stopping_.load(std::memory_order_relaxed),
-                                            .may_wait = connection.starved_until_ns > coarse_now_ns()};
+                                            .may_wait = until == Connection::kNever || until > coarse_now_ns()};
     then = handler_.answer(connection.parser.request(), now, state, connection.out);
     return then != RequestHandler::Then::kAskAgain;
   };

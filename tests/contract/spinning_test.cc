@@ -50,6 +50,23 @@ TYPED_TEST(SharedSpinning, says_who_unlocks_what_nobody_holds) CONVOY_NO_TSA {
   EXPECT_DEATH(lock.unlock(), "unlock of an? .*rwlock.* that is not held so");
   lock.unlock_shared();
   EXPECT_DEATH(lock.unlock_shared(), "unlock_shared of an? .*rwlock.* that is not held so");
+  lock.lock();
+  EXPECT_DEATH(lock.unlock_shared(), "unlock_shared of an? .*rwlock.* that is not held so");
+  lock.unlock();
+}
+
+template <class Lock>
+class Spinning : public testing::Test {};
+using SpinningPolicies = testing::Types<Tas<W>, Ttas<W>, Ticket<W>, Mcs<W>>;
+TYPED_TEST_SUITE(Spinning, SpinningPolicies);
+
+TYPED_TEST(Spinning, an_unlock_of_what_is_not_held_is_noticed) CONVOY_NO_TSA {
+  LockClass<W> lock_class("test");
+  TypeParam lock(lock_class);
+  EXPECT_DEATH(lock.unlock(), "panic: [a-z]+: unlock of a lock that is not held");
+  lock.lock();
+  lock.unlock();
+  EXPECT_DEATH(lock.unlock(), "panic: [a-z]+: unlock of a lock that is not held");
 }
 
 TEST(Qspinlock, says_who_unlocks_what_nobody_holds) CONVOY_NO_TSA {
