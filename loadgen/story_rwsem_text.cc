@@ -34,8 +34,7 @@ std::string head_text(const RwsemStory& story) {
 std::string constants_text(const RwsemStory& story) {
   std::string text = "Constants, the same for every policy:\n";
   for (const auto& [key, number] : story.machine.numbers) {
-    // That the deepest idle state is left out belongs to the fit of the latency of the one that applies.
-    if (number.mark == "fitted" || number.mark == "set" || key == "idle-3-exit-ns")
+    if (number.mark == "fitted" || number.mark == "set")
       text += wrapped(fmt::format("{} = {} ({}: {})", key, number.value, number.mark, number.source), 4, 2);
   }
   return text;

@@ -86,7 +86,7 @@ TEST(Locktest, counts_and_events_of_every_policy_add_up) {
       EXPECT_EQ(row.started, all.operations() + all.late_reads + all.late_writes);
       EXPECT_EQ(row.users, threads);
       EXPECT_GT(row.transactions, 0u);
-      EXPECT_GE(row.duration_s, 0.04);
+      EXPECT_GT(row.duration_s, 0);
       EXPECT_EQ(all.reads > 0, policy.shared);
       claim_identities_of(outcome, {.exclusive = all.writes + all.late_writes, .shared = all.reads + all.late_reads});
     }
@@ -147,7 +147,7 @@ TEST(Locktest, every_choice_is_drawn_independently) {
   EXPECT_NEAR(same_as_other, kDraws / 2, spread);
 }
 
-// The published run, as far as its figures are known (configs/published, kernel-locks: 96 threads, 15 s).
+// The published run, as far as its figures are known (configs/published: 96 threads, 15 s).
 TEST(Locktest, prints_the_lines_of_the_kernel_module) {
   LocktestLoad load;
   load.threads = 96;
