@@ -70,6 +70,7 @@ HostCosts measure(const HostTopology& topology, bool quiet) {
   costs.switches = switch_costs(one);
   costs.slice = slice_costs(one);
   costs.tick_ns = tick_ns();
+  costs.scheduler = scheduler_info(read_host_info().kernel);
   return costs;
 }
 

@@ -8,8 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cstdio>
 #include <memory>
 #include <thread>
 #include <utility>
@@ -270,6 +272,16 @@ Costs slice_costs(int cpu) {
   }).join();
   rival.join();
   return costs;
+}
+
+SchedulerInfo scheduler_info(const std::string& release) {
+  int major = 0, minor = 0;
+  const auto digit = release.find_first_of("0123456789");
+  if (digit != std::string::npos) std::sscanf(release.c_str() + digit, "%d.%d", &major, &minor);
+  SchedulerInfo info;
+  info.eevdf = std::pair(major, minor) >= std::pair(6, 6);
+  info.processors = std::max(1u, std::thread::hardware_concurrency());
+  return info;
 }
 
 double tick_ns() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace convoy {
@@ -48,5 +49,12 @@ Costs slice_costs(int cpu);
 
 // The scheduler's tick, as the coarse clock says.
 double tick_ns();
+
+struct SchedulerInfo {
+  bool eevdf = false;            // Linux 6.6 and later
+  std::uint32_t processors = 1;  // that are online, by which the kernel scales its time slice
+};
+// By a kernel's release, "6.18.4" or "Linux 6.18.4".
+SchedulerInfo scheduler_info(const std::string& release);
 
 }  // namespace convoy

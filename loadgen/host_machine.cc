@@ -38,10 +38,11 @@ class Numbers {
   std::vector<HostNumber> numbers_;
 };
 
-void add_shape(Numbers& numbers, const HostTopology& topology) {
+void add_shape(Numbers& numbers, const HostCosts& costs, const HostTopology& topology) {
   const std::string source = fmt::format("/sys, of the {} processors that calibrate might use", topology.cpus.size());
   numbers.text("mode", "user", "derived", "calibrate measures programs");
   numbers.text("spin-lock", "qspinlock", "borrowed", "not used in user mode");
+  numbers.text("scheduler", costs.scheduler.eevdf ? "eevdf" : "cfs", "measured", "the kernel's release: 6.6 or not");
   numbers.add("sockets", fmt::format("{}", topology.sockets()), "measured", source);
   numbers.add("clusters-per-socket", fmt::format("{}", topology.clusters_per_socket()), "measured", source);
   numbers.add("cores-per-cluster", fmt::format("{}", topology.cores_per_cluster()), "measured", source);
@@ -96,50 +97,69 @@ void add_lines(Numbers& numbers, const HostCosts& costs) {
   }
 }
 
+// A core in the first state, which it is in at once, needs `exit_ns` to leave it.
+void add_idle_states(Numbers& numbers, const HostCosts& costs, double exit_ns) {
+  const auto after = [](const HostCosts::Idle& wake) {
+    return fmt::format("after {} us of sleep, {}", wake.idle_ns / 1000, spread_text(wake.costs.latency));
+  };
+  numbers.derived(
+      "idle-1-exit-ns", exit_ns,
+      fmt::format("wake-up elsewhere {}; less FUTEX_WAKE elsewhere and switch-in", after(costs.wakes.front())));
+  numbers.derived("idle-1-residency-ns", 0, "the shortest sleep measured; a core that polls would show in the exit");
+  const auto rise = idle_rise(costs);
+  numbers.derived("idle-2-exit-ns", rise ? std::max(exit_ns, 0.0) + rise->exit_ns : 0,
+                  rise ? fmt::format("idle-1-exit-ns and what a wake-up takes longer {}", after(costs.wakes.back()))
+                       : "none: a wake-up after a long sleep takes no fifth longer");
+  numbers.derived("idle-2-residency-ns", rise ? static_cast<double>(rise->idle_ns) : 0,
+                  rise ? "the shortest sleep measured after which a wake-up takes over half of that longer" : "none");
+  numbers.add("idle-3-exit-ns", "0", "derived", "none: two ends were measured, one rise is left");
+  numbers.add("idle-3-residency-ns", "0", "derived", "none");
+}
+
 void add_sleeping(Numbers& numbers, const HostCosts& costs) {
   const double syscall = median(costs.syscall);
   const Costs& call = costs.wakes.front().costs.call;
   const Costs& latency = costs.wakes.front().costs.latency;
-  const double wake = std::max(median(call) - syscall, 0.0);
+  const Costs& near_call = costs.switches.call;
   // A turn on one core: the call that wakes, the call that sleeps, out and in.
   const double out_and_in = std::max(median(costs.switches.turn) - median(costs.switches.call) - syscall, 0.0);
   numbers.measured("syscall-ns", costs.syscall, "getppid");
-  numbers.derived("wake-ns", wake,
-                  fmt::format("FUTEX_WAKE of a sleeper elsewhere, {}; less a syscall", spread_text(call)));
+  numbers.derived("wake-ns", median(near_call) - syscall,
+                  fmt::format("FUTEX_WAKE of a sleeper on the same core, {}; less a syscall", spread_text(near_call)));
+  numbers.derived("wake-interrupt-ns", median(call) - median(near_call),
+                  fmt::format("FUTEX_WAKE of a sleeper elsewhere, {}; less one on the same core", spread_text(call)));
   numbers.add("wake-awake-ns", "0", "derived", "in user mode an unpark of a thread that is awake is no system call");
-  numbers.derived("ipi-ns", median(latency) - median(call) - out_and_in / 2,
-                  fmt::format("wake-up elsewhere after a sleep of {} us, {}; less FUTEX_WAKE and switch-in",
-                              costs.wakes.front().idle_ns / 1000, spread_text(latency)));
+  numbers.derived("ipi-ns", 0, "in idle-1-exit-ns: the two cannot be told apart");
   const auto half =
       fmt::format("half of a turn of futex ping-pong on one core, {}, less its FUTEX_WAKE, {}, and a syscall",
                   spread_text(costs.switches.turn), spread_text(costs.switches.call));
   numbers.derived("sleep-ns", out_and_in / 2, half);
   numbers.derived("switch-in-ns", out_and_in / 2, half);
-  const auto rise = idle_rise(costs);
-  numbers.derived(
-      "idle-1-exit-ns", rise ? rise->exit_ns : 0,
-      fmt::format("wake-up elsewhere after {} us, {}; less that after {} us", costs.wakes.back().idle_ns / 1000,
-                  spread_text(costs.wakes.back().costs.latency), costs.wakes.front().idle_ns / 1000));
-  numbers.derived("idle-1-residency-ns", rise ? static_cast<double>(rise->idle_ns) : 0,
-                  rise ? "the shortest sleep measured after which a wake-up takes over half of that longer"
-                       : "none: a wake-up after a long sleep takes no fifth longer");
-  for (const char* state : {"idle-2", "idle-3"}) {
-    numbers.add(fmt::format("{}-exit-ns", state), "0", "derived", "none: two ends were measured, one rise is left");
-    numbers.add(fmt::format("{}-residency-ns", state), "0", "derived", "none");
-  }
+  add_idle_states(numbers, costs, median(latency) - median(call) - out_and_in / 2);
 }
 
 void add_scheduler(Numbers& numbers, const HostCosts& costs) {
   const double hz = costs.tick_ns > 0 ? std::clamp(std::round(1e9 / costs.tick_ns), 100.0, 1000.0) : 250;
   const double slice = costs.slice.empty() ? 3e6 : median(costs.slice);
+  const double scale = 1 + std::floor(std::log2(std::min(costs.scheduler.processors, 8u)));
   numbers.add("hz", fmt::format("{:.0f}", hz), "measured", "resolution of CLOCK_MONOTONIC_COARSE");
-  numbers.derived("sched-latency-ns", 2 * slice, "two slices: two threads that are always ready take turns");
-  if (costs.slice.empty()) {
-    numbers.add("min-granularity-ns", figure(slice), "borrowed", "CFS on 8 CPUs and more; no turn was seen");
+  if (costs.scheduler.eevdf) {
+    numbers.add("sched-latency-ns", "0", "derived", "not used with eevdf");
+    numbers.derived("min-granularity-ns", 0.7e6 * scale,
+                    fmt::format("base slice of Linux: 0.7 ms x (1 + log2 of {} processors, at most 8); seen beside one "
+                                "that is always ready, to the next tick: {}",
+                                costs.scheduler.processors, spread_text(costs.slice)));
+    numbers.add("wakeup-granularity-ns", "0", "derived", "not used with eevdf");
   } else {
-    numbers.measured("min-granularity-ns", costs.slice, "run of a thread beside one that is always ready");
+    numbers.derived("sched-latency-ns", 2 * slice, "two slices: two threads that are always ready take turns");
+    if (costs.slice.empty()) {
+      numbers.add("min-granularity-ns", figure(slice), "borrowed", "CFS on 8 CPUs and more; no turn was seen");
+    } else {
+      numbers.measured("min-granularity-ns", costs.slice, "run of a thread beside one that is always ready");
+    }
+    numbers.derived("wakeup-granularity-ns", 1e6 * scale,
+                    fmt::format("CFS: 1 ms x (1 + log2 of {} processors, at most 8)", costs.scheduler.processors));
   }
-  numbers.add("wakeup-granularity-ns", "1000000", "borrowed", "CFS, before it is scaled by the number of processors");
   auto& tuning = RealWorld::tuning();
   numbers.add("spin-budget-ns", fmt::format("{}", tuning.spin_budget_ns.load()), "derived", "RealWorld's default");
   numbers.add("yield-after", fmt::format("{}", tuning.yield_after.load()), "derived", "RealWorld's default");
@@ -166,7 +186,7 @@ std::optional<IdleRise> idle_rise(const HostCosts& costs) {
 
 std::vector<HostNumber> host_numbers(const HostCosts& costs, const HostTopology& topology) {
   Numbers numbers;
-  add_shape(numbers, topology);
+  add_shape(numbers, costs, topology);
   add_lines(numbers, costs);
   add_sleeping(numbers, costs);
   add_scheduler(numbers, costs);

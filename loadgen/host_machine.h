@@ -24,6 +24,7 @@ struct HostCosts {
   };
   std::vector<Idle> wakes;  // of a sleeper on another processor, from the shortest sleep to the longest
   double tick_ns = 0;
+  SchedulerInfo scheduler;
 };
 
 // One number of the machine file.

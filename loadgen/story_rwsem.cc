@@ -82,6 +82,22 @@ Result<void> make_claimed(const Runner& runner, RwsemStory& story) {
   return {};
 }
 
+// Every other policy that has a shared mode, in the same place.
+Result<void> make_others(const Runner& runner, RwsemStory& story) {
+  for (const LocktestPolicy& policy : machine_locktest_policies()) {
+    const std::string name(policy.traits.name);
+    if (!policy.shared ||
+        std::find(std::begin(kStoryPolicies), std::end(kStoryPolicies), name) != std::end(kStoryPolicies))
+      continue;
+    if (story.interrupted) return {};
+    auto report = runner.run(name, story.published.before.threads, story.curve_s, {}, name);
+    if (!report) return tl::unexpected(report.error());
+    story.variants.push_back(report->run);
+    story.others.push_back(std::move(*report));
+  }
+  return {};
+}
+
 Result<void> make_curve(const Runner& runner, RwsemStory& story) {
   for (const std::uint32_t threads : kLevels) {
     std::vector<double> row;
@@ -213,7 +229,7 @@ Result<RwsemStory> plan_rwsem_story(const StoryOptions& options) {
 
 Result<void> make_rwsem_story(const StoryOptions& options, RwsemStory& story) {
   const Runner runner(options, story);
-  for (const auto make : {make_claimed, make_curve, make_latencies, make_sensitivity}) {
+  for (const auto make : {make_claimed, make_others, make_curve, make_latencies, make_sensitivity}) {
     if (auto made = make(runner, story); !made || story.interrupted) return made;
   }
   return {};

@@ -49,6 +49,7 @@ struct RwsemStory {
   std::uint64_t seed = 1;
   double claimed_s = 0, curve_s = 0, variant_s = 0;  // virtual time of a run
   std::vector<LocktestReport> claimed;               // one a policy, in the order of kStoryPolicies
+  std::vector<LocktestReport> others;                // the other policies with a shared mode, as long as the curve
   std::vector<std::uint32_t> levels;                 // of the curve
   std::vector<std::vector<double>> curve;            // operations per second by level and policy
   std::vector<RwsemPair> latencies;                  // the wake-up latency lowered, step by step

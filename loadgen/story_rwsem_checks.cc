@@ -18,8 +18,10 @@ StoryCheck check_total(const std::string& policy, double published, const Lockte
 // locks/events.h; the late operations of a run are among its events and among the operations begun.
 StoryCheck check_identities(const std::string& policy, const LocktestReport& report) {
   const auto count = [&](Event event) { return count_of(report, event); };
+  const bool spins = count(Event::kRwsemOptFail) + count(Event::kRwsemOptLock) != 0;
   const bool holds =
-      count(Event::kRwsemOptFail) == count(Event::kRwsemWlock) + count(Event::kRwsemWlockFail) &&
+      (!spins || count(Event::kRwsemOptFail) == count(Event::kRwsemWlock) + count(Event::kRwsemWlockFail)) &&
+      count(Event::kLockPending) + count(Event::kLockSlowpath) <= reads_of(report) + writes_of(report) &&
       count(Event::kRwsemWakeReader) <= count(Event::kRwsemRlock) &&
       count(Event::kRwsemWlockEhandoff) <= count(Event::kRwsemWlockHandoff) + count(Event::kRwsemRlockHandoff) &&
       count(Event::kRwsemRlock) + count(Event::kRwsemRlockSteal) + count(Event::kRwsemRlockFast) <= reads_of(report) &&
@@ -35,6 +37,7 @@ std::vector<StoryCheck> check_rwsem_story(const RwsemStory& story) {
   checks.push_back(check_total(kStoryPolicies[1], story.published.after.total, story.claimed[1]));
   for (std::size_t p = 0; p < story.claimed.size(); ++p)
     checks.push_back(check_identities(kStoryPolicies[p], story.claimed[p]));
+  for (const LocktestReport& report : story.others) checks.push_back(check_identities(report.run.label, report));
   checks.push_back({"rwsem-transfer counts no wake_writer, rwsem does",
                     count_of(story.claimed[1], Event::kRwsemWakeWriter) == 0 &&
                         count_of(story.claimed[0], Event::kRwsemWakeWriter) != 0});

@@ -157,6 +157,40 @@ std::string ratios_text(const RwsemStory& story) {
   return table.text() + "Longest mean sleep: the time of all threads over their sleeps.\n";
 }
 
+// Of all policies with a shared mode, whose runs are not equally long: by second, by operation.
+std::string policies_text(const RwsemStory& story) {
+  std::vector<const LocktestReport*> reports;
+  for (const auto* list : {&story.claimed, &story.others}) {
+    for (const auto& report : *list) reports.push_back(&report);
+  }
+  const double before = rate_of(story.claimed[0]);
+  TextTable rates;
+  rates.add({"per second", "op", "of rwsem", "min a thread", "mean", "max"});
+  std::vector<std::string> names{"events per 1,000 op"};
+  for (const LocktestReport* report : reports) {
+    const PerUser& share = report->run.per_user;
+    std::vector<std::string> row{report->run.label, grouped(rate_of(*report)),
+                                 quotient(rate_of(*report), before, true)};
+    for (const auto& number : {share.min, share.mean, share.max})
+      row.push_back(grouped(number.value_or(0) / report->run.duration_s));
+    rates.add(row);
+    names.push_back(report->run.label);
+  }
+  TextTable events;
+  events.add(names);
+  for (std::size_t e = 0; e < kEventCount; ++e) {
+    std::vector<std::string> row{std::string(kEvents[e].name)};
+    bool any = false;
+    for (const LocktestReport* report : reports) {
+      const auto count = static_cast<double>(report->outcome.events[e]);
+      row.push_back(fmt::format("{:.1f}", count * 1000 / static_cast<double>(reads_of(*report) + writes_of(*report))));
+      any = any || count != 0;
+    }
+    if (any) events.add(row);
+  }
+  return "Every policy with a shared mode:\n" + rates.text() + "\n" + events.text();
+}
+
 std::string curve_text(const RwsemStory& story) {
   TextTable table;
   table.add({"threads", kStoryPolicies[0], kStoryPolicies[1], kStoryPolicies[2], "after / before"});
@@ -202,8 +236,8 @@ std::string checks_text(const std::vector<StoryCheck>& checks) {
 std::string rwsem_story_text(const RwsemStory& story, const std::vector<StoryCheck>& checks) {
   std::string text = head_text(story) + "\n== fitted ==\n" + constants_text(story) + totals_text(story);
   text += "\n== not fitted ==\n" + restored_text(story) + "\n";
-  for (const auto& part :
-       {threads_text(story), events_text(story), ratios_text(story), curve_text(story), latencies_text(story)})
+  for (const auto& part : {threads_text(story), events_text(story), ratios_text(story), policies_text(story),
+                           curve_text(story), latencies_text(story)})
     text += part + "\n";
   return text + sensitivity_text(story) + checks_text(checks);
 }

@@ -48,6 +48,7 @@ class RealThreads {
   struct alignas(64) Record {
     std::atomic<std::uint32_t> park_word{kRunning};
     std::atomic<std::uint32_t> core{~std::uint32_t{0}};  // where the thread last asked for self()
+    std::atomic<bool> is_away{false};                    // from before a sleep until the thread runs again
     Thread thread;
     bool spun_enough = false;
     std::uint32_t no_preempt_depth = 0;

@@ -123,8 +123,9 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 //   await_either(a, p, b, q)     spins until p holds of a or q of b; orders nothing: the caller looks again
 //   spin_for(a,o,p,l)  as await, within the limits of l; says why it ended. The predicate is looked at once at least
 //   spin_for_either(a, p, b, q, l)   the same, until p holds of a or q of b; orders nothing
-//   is_running(t)      whether t has a core: optimistic spinning asks it of an owner. RealWorld guesses: not asleep in
-//                      park(), and it was not on this core when it last asked for self()
+//   is_running(t)      whether t has a core: optimistic spinning asks it of an owner. A woken thread has none before it
+//                      runs. RealWorld guesses: not within the sleep of park(), and it was not on this core when it
+//                      last asked for self()
 //   should_yield()     whether somebody else wants this core: the kernel's need_resched(). RealWorld guesses: the last
 //                      optimistic spin of the thread has lasted as long as it may, and the thread has not slept since
 //   prepare_park()     forgets older wakes: the kernel's set_current_state(). The caller then re-tests its condition

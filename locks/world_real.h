@@ -152,7 +152,7 @@ class RealWorld : RealThreads {
 
   static bool is_running(Thread thread) {
     const Record& other = record_of(thread);
-    return other.park_word.load(std::memory_order_relaxed) != kAsleep &&
+    return !other.is_away.load(std::memory_order_relaxed) &&
            other.core.load(std::memory_order_relaxed) != current_core();
   }
   static bool should_yield() { return record().spun_enough; }
@@ -173,11 +173,13 @@ class RealWorld : RealThreads {
     std::uint32_t word = kPrepared;
     if (!me.park_word.compare_exchange_strong(word, kAsleep, std::memory_order_acq_rel, std::memory_order_acquire))
       return true;
+    me.is_away.store(true, std::memory_order_relaxed);
     if (me.hooks.about_to_park != nullptr) me.hooks.about_to_park(me.hooks.context);
     bool in_time = true;
     while (me.park_word.load(std::memory_order_acquire) == kAsleep && in_time) {
       in_time = futex_wait(me.park_word, kAsleep, deadline);
     }
+    me.is_away.store(false, std::memory_order_relaxed);
     if (!in_time) in_time = me.park_word.exchange(kRunning, std::memory_order_acq_rel) == kRunning;
     if (me.hooks.resumed != nullptr) me.hooks.resumed(me.hooks.context);
     return in_time;

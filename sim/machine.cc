@@ -35,6 +35,7 @@ Machine::Machine(const MachineSpec& spec, const MachineOptions& options)
       work_unit_(picoseconds(spec.work_unit)),
       syscall_(user_mode_ ? picoseconds(spec.syscall) : 0),
       wake_(picoseconds(spec.wake)),
+      wake_interrupt_(picoseconds(spec.wake_interrupt)),
       wake_awake_(picoseconds(spec.wake_awake)),
       jiffy_(picoseconds(1e9) / spec.hz),
       spin_budget_(picoseconds(spec.spin_budget)),
@@ -69,7 +70,9 @@ void Machine::panic(std::string_view text) const {
   std::abort();
 }
 
-MachineStats Machine::stats() const { return {accesses_, misses_, events_done_, switches_, hash_, now_}; }
+MachineStats Machine::stats() const {
+  return {accesses_ + lines_.polls(), misses_ + lines_.polls(), events_done_, switches_, hash_, now_};
+}
 
 void* Machine::allocate(std::size_t bytes, std::size_t alignment) {
   heap_used_ = (heap_used_ + alignment - 1) / alignment * alignment;
@@ -184,9 +187,11 @@ void Machine::happen(MachineThread& thread) {
       return run_fiber(thread);
     case Next::kServe:
       return lines_.serve(*thread.line, now_);
-    case Next::kArrive:
+    case Next::kArrive: {
+      const MachineLine* const line = thread.line;
       lines_.arrive(thread, now_);
-      return thread.spin.active ? look(thread) : run_fiber(thread);
+      return thread.spin.active ? look(thread, line) : run_fiber(thread);
+    }
     case Next::kPoll:
       return look(thread);
     case Next::kSwitchedOut:

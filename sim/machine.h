@@ -155,7 +155,7 @@ class Machine {
   void go_on(MachineThread& thread);
   void yield(MachineThread& me);
   void miss(MachineLine& line, Access kind);
-  void look(MachineThread& thread);
+  void look(MachineThread& thread, const MachineLine* arrived = nullptr);
   void end_spin(MachineThread& thread, Spin end);
   void watch_on(MachineThread& thread);
   void trace(const MachineThread& thread, TraceState state, MachineTime time) {
@@ -205,7 +205,7 @@ class Machine {
 
   bool user_mode_;
   bool ticket_locks_;
-  MachineTime pause_, work_unit_, syscall_, wake_, wake_awake_, jiffy_, spin_budget_;
+  MachineTime pause_, work_unit_, syscall_, wake_, wake_interrupt_, wake_awake_, jiffy_, spin_budget_;
   std::uint64_t yield_after_;
 
   ThreadBody body_ = nullptr;

@@ -25,16 +25,39 @@ void MachineLines::request(MachineThread& thread, MachineLine& line, Access acce
   thread.access = access;
   thread.asked_at = now;
   thread.next_in_line = nullptr;
-  if (line.first == nullptr && line.free_at <= now) return send(thread, line, now);
-  thread.next = Next::kNothing;
-  if (line.first != nullptr) {
-    line.last->next_in_line = &thread;
-    line.last = &thread;
-    events_.set(thread.index, kNoTime);
+  if ((line.first == nullptr || line.first->asked_at > now) && line.free_at <= now) {
+    send(thread, line, now);
+    if (line.first != nullptr) wait_for_service(line, now);
     return;
   }
-  line.first = line.last = &thread;
-  wait_for_service(line, now);
+  insert(thread, line);
+  if (line.first == &thread) wait_for_service(line, now);
+}
+
+// By the time of asking: behind it stand only polls that are still to come.
+void MachineLines::insert(MachineThread& thread, MachineLine& line) {
+  thread.next = Next::kNothing;
+  if (events_.at(thread.index) != kNoTime) events_.set(thread.index, kNoTime);
+  if (line.first == nullptr) {
+    line.first = line.last = &thread;
+    return;
+  }
+  if (line.last->asked_at <= thread.asked_at) {
+    line.last->next_in_line = &thread;
+    line.last = &thread;
+    return;
+  }
+  MachineThread* before = nullptr;
+  MachineThread* behind = line.first;
+  for (; behind->asked_at <= thread.asked_at; behind = behind->next_in_line) before = behind;
+  thread.next_in_line = behind;
+  if (before != nullptr) {
+    before->next_in_line = &thread;
+    return;
+  }
+  line.first = &thread;
+  behind->next = Next::kNothing;
+  events_.set(behind->index, kNoTime);
 }
 
 void MachineLines::serve(MachineLine& line, MachineTime now) {
@@ -46,24 +69,31 @@ void MachineLines::serve(MachineLine& line, MachineTime now) {
   if (line.first != nullptr) wait_for_service(line, now);
 }
 
-// Reads in a row are served one after the other whoever comes later, so all are decided at once. One may get the line
-// from a copy that an earlier one of the row has got by then.
+// Reads that wait in a row are served one after the other whoever comes later, so all are decided at once. One may get
+// the line from a copy that an earlier one of the row has got by then.
 void MachineLines::send_reads(MachineLine& line, MachineTime now) {
   const CpuSet copies = line.copies;
-  std::array<const MachineThread*, kMaxCpus> under_way;
-  std::size_t first = 0, last = 0;
-  for (MachineTime at = now; line.first != nullptr && line.first->access == Access::kLoad && last < kMaxCpus;
-       at = line.free_at) {
-    for (std::size_t i = first; i < last; ++i) {
-      if (under_way[i] != nullptr && events_.at(under_way[i]->index) <= at) {
-        line.copies.add(under_way[i]->cpu);
-        under_way[i] = nullptr;
+  struct UnderWay {
+    MachineTime arrival;
+    std::uint32_t cpu;
+  };
+  std::array<UnderWay, kMaxCpus> under_way;
+  std::size_t count = 0, sent = 0;
+  const auto is_next = [&] {
+    return line.first != nullptr && line.first->access == Access::kLoad && line.first->asked_at <= now;
+  };
+  for (MachineTime at = now; is_next() && sent < kMaxCpus; at = line.free_at, ++sent) {
+    for (std::size_t i = 0; i < count;) {
+      if (under_way[i].arrival > at) {
+        ++i;
+        continue;
       }
+      line.copies.add(under_way[i].cpu);
+      under_way[i] = under_way[--count];
     }
-    while (first < last && under_way[first] == nullptr) ++first;
     MachineThread& next = take_next(line, at);
     send(next, line, at);
-    under_way[last++] = &next;
+    under_way[count++] = {events_.at(next.index), next.cpu};
   }
   line.copies = copies;
 }
@@ -71,7 +101,7 @@ void MachineLines::send_reads(MachineLine& line, MachineTime now) {
 // Puts the event of the queue into the slot of its first.
 void MachineLines::wait_for_service(MachineLine& line, MachineTime now) {
   line.first->next = Next::kServe;
-  events_.set(line.first->index, std::max(now, line.free_at));
+  events_.set(line.first->index, std::max({now, line.free_at, line.first->asked_at}));
 }
 
 MachineThread& MachineLines::take_next(MachineLine& line, MachineTime now) {
@@ -119,10 +149,11 @@ void MachineLines::send(MachineThread& thread, MachineLine& line, MachineTime no
     line.reads_end = std::max(line.reads_end, arrival);
     line.free_at = now + read_occupancy_;
   }
-  // Half-way through it reaches who has the line.
+  // It reaches who has the line half-way; one that waited for its turn has come that far meanwhile.
   if (writes || line.leaves_at == 0) {
-    line.leaves_at = arrival - cost / 2;
+    line.leaves_at = std::max(now, thread.asked_at + cost / 2) + (arrival - (now + cost));
     line.copies_leave = writes;
+    if (writes) take_copies(line, thread.cpu);
   }
   ++line.requests;
   thread.next = Next::kArrive;
@@ -144,29 +175,67 @@ void MachineLines::arrive(MachineThread& thread, MachineTime now) {
   line.alone = thread.cpu + 1;
   line.leaves_at = 0;
   line.copies_leave = false;
-  tell_watchers(line, thread.cpu, now);
+  if (line.keepers != 0) tell_keepers(line, thread.cpu, now);
 }
 
-void MachineLines::tell_watchers(MachineLine& line, std::uint32_t writer, MachineTime now) {
+// Who spins on the line asks for it again at its first poll without it. When that will be is known now, so the request
+// is put into the queue, unless something else comes before it. The watches stand in the order of their phases: those
+// whose poll comes in the period under way are before those of the next one.
+void MachineLines::take_copies(MachineLine& line, std::uint32_t writer) {
+  const MachineTime phase = line.leaves_at % pause_;
+  const MachineTime period = line.leaves_at - phase;
+  const auto ask = [&](const LineWatch& watch, MachineTime poll) {
+    MachineThread& thread = *watch.thread;
+    if (thread.next == Next::kPoll && thread.cpu != writer && !thread.spin.keeps_line) ask_again(thread, line, poll);
+  };
+  const LineWatch* watch = line.watches;
+  while (watch != nullptr && watch->phase < phase) watch = watch->next;
+  const LineWatch* const first = watch;
+  for (; watch != nullptr; watch = watch->next) ask(*watch, period + watch->phase);
+  for (watch = line.watches; watch != first; watch = watch->next) ask(*watch, period + watch->phase + pause_);
+}
+
+void MachineLines::ask_again(MachineThread& thread, MachineLine& line, MachineTime poll) {
+  if (poll >= events_.at(thread.index)) return;
+  if (thread.spin.watches[1].line != nullptr || nearest_first_) return events_.set(thread.index, poll);
+  thread.line = &line;
+  thread.access = Access::kLoad;
+  thread.asked_at = poll;
+  thread.next_in_line = nullptr;
+  insert(thread, line);
+  ++polls_;
+}
+
+void MachineLines::tell_keepers(MachineLine& line, std::uint32_t writer, MachineTime now) {
   for (LineWatch* watch = line.watches; watch != nullptr; watch = watch->next) {
     MachineThread& thread = *watch->thread;
-    if (thread.next != Next::kPoll || thread.cpu == writer) continue;
+    if (thread.next != Next::kPoll || thread.cpu == writer || !thread.spin.keeps_line) continue;
     const MachineTime poll = next_poll(thread, now);
     if (poll < events_.at(thread.index)) events_.set(thread.index, poll);
   }
 }
 
+// Sorted by phase, then by thread.
 void MachineLines::watch(LineWatch& watch, MachineThread& thread, MachineLine& line) {
   watch.thread = &thread;
   watch.line = &line;
-  watch.previous = nullptr;
-  watch.next = line.watches;
-  if (line.watches != nullptr) line.watches->previous = &watch;
-  line.watches = &watch;
+  watch.phase = thread.spin.started % pause_;
+  LineWatch* before = nullptr;
+  LineWatch* behind = line.watches;
+  const auto is_before = [&](const LineWatch& other) {
+    return other.phase != watch.phase ? other.phase < watch.phase : other.thread->index < thread.index;
+  };
+  for (; behind != nullptr && is_before(*behind); behind = behind->next) before = behind;
+  watch.previous = before;
+  watch.next = behind;
+  if (behind != nullptr) behind->previous = &watch;
+  (before != nullptr ? before->next : line.watches) = &watch;
+  if (thread.spin.keeps_line) ++line.keepers;
 }
 
 void MachineLines::unwatch(LineWatch& watch) {
   if (watch.line == nullptr) return;
+  if (watch.thread->spin.keeps_line) --watch.line->keepers;
   if (watch.next != nullptr) watch.next->previous = watch.previous;
   if (watch.previous != nullptr) {
     watch.previous->next = watch.next;

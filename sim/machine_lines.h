@@ -6,12 +6,14 @@
 //
 //   read    the nearest copy is sent; the line can serve the next read after its read occupancy, a write once the copy
 //           has arrived
-//   write   costs the way to the farthest copy; all others lose theirs half-way through, until when they may still
-//           hit; the next request is served when the line has arrived and been written
+//   write   costs the way to the farthest copy; the next request is served when the line has arrived and been written
 //
-// Requests wait in the order of their arrival. With `nearest` service the one nearest to the line goes first, as long
-// as the oldest has not waited for longer than the window. What an operation does to a word it does when the line has
-// arrived.
+// Who has the line may still hit until a request reaches it, half-way; one that waited for its turn has come that far
+// meanwhile, and takes the line as soon as it is served.
+//
+// Requests wait in the order in which they were made. With `nearest` service the one nearest to the line goes first, as
+// long as the oldest has not waited for longer than the window. What an operation does to a word it does when the line
+// has arrived.
 //
 // A thread that spins watches its lines: it holds a copy, and costs nothing until another core has written the line;
 // then its next poll is a read request like any other.
@@ -41,6 +43,7 @@ struct MachineLine {
   MachineThread* first = nullptr;  // of the requests that wait
   MachineThread* last = nullptr;
   LineWatch* watches = nullptr;
+  std::uint32_t keepers = 0;  // of them that poll by read-modify-write
 };
 
 class MachineLines {
@@ -59,6 +62,8 @@ class MachineLines {
 
   // The thread asks for the line; its event will be kArrive. Requires: no hit.
   void request(MachineThread& thread, MachineLine& line, Access access, MachineTime now);
+  // How often a spinning thread asked for a line that it had lost.
+  std::uint64_t polls() const { return polls_; }
   // The event kServe of the first in a line's queue.
   void serve(MachineLine& line, MachineTime now);
   // The event kArrive: the line is there, and the operation happens now.
@@ -66,6 +71,8 @@ class MachineLines {
 
   void watch(LineWatch& watch, MachineThread& thread, MachineLine& line);
   void unwatch(LineWatch& watch);
+  // Whether the copies of the line are about to be taken away, or have been while one was under way; when.
+  bool is_being_taken(const MachineLine& line) const { return line.copies_leave && line.leaves_at != 0; }
   // The first poll of a spinning thread at or after `now`.
   MachineTime next_poll(const MachineThread& thread, MachineTime now) const;
 
@@ -74,8 +81,11 @@ class MachineLines {
   MachineThread& take_next(MachineLine& line, MachineTime now);
   void send(MachineThread& thread, MachineLine& line, MachineTime now);
   void send_reads(MachineLine& line, MachineTime now);
+  void insert(MachineThread& thread, MachineLine& line);
   void wait_for_service(MachineLine& line, MachineTime now);
-  void tell_watchers(MachineLine& line, std::uint32_t writer, MachineTime now);
+  void take_copies(MachineLine& line, std::uint32_t writer);
+  void ask_again(MachineThread& thread, MachineLine& line, MachineTime poll);
+  void tell_keepers(MachineLine& line, std::uint32_t writer, MachineTime now);
 
   const MachineTopology& topology_;
   MachineEvents& events_;
@@ -87,6 +97,7 @@ class MachineLines {
   MachineTime pause_;
   MachineTime window_;
   bool nearest_first_;
+  std::uint64_t polls_ = 0;
 };
 
 // A number of a machine file in picoseconds.

@@ -19,7 +19,9 @@ MachineScheduler::MachineScheduler(const MachineSpec& spec, const MachineTopolog
       latency_(picoseconds(spec.sched_latency)),
       min_granularity_(picoseconds(spec.min_granularity)),
       wakeup_granularity_(static_cast<std::int64_t>(picoseconds(spec.wakeup_granularity))),
-      slowdown_(static_cast<MachineTime>(spec.smt_slowdown * 1024 + 0.5)) {
+      slowdown_(static_cast<MachineTime>(spec.smt_slowdown * 1024 + 0.5)),
+      eevdf_(spec.scheduler == "eevdf"),
+      user_mode_(spec.is_user_mode()) {
   for (std::uint32_t i = 0; i < cpus_.size(); ++i) cpus_[i].index = i;
   const IdleState states[] = {{picoseconds(spec.idle_1_exit), picoseconds(spec.idle_1_residency)},
                               {picoseconds(spec.idle_2_exit), picoseconds(spec.idle_2_residency)},
@@ -38,10 +40,25 @@ void MachineScheduler::start(MachineThread& thread, std::uint32_t cpu, MachineTi
 }
 
 void MachineScheduler::leave(MachineThread& thread, bool asleep, MachineTime now) {
-  thread.asleep = asleep;
+  thread.asleep = thread.away = asleep;
   thread.leaving = true;
   thread.next = Next::kSwitchedOut;
   events_.set(thread.index, now + sleep_);
+  if (user_mode_ && asleep) poke_spinners_on(thread, now);
+}
+
+void MachineScheduler::poke_spinners_on(MachineThread& owner, MachineTime now) {
+  for (MachineThread* spinner = owner.spinners; spinner != nullptr; spinner = spinner->spin.next_on_owner)
+    poke(spinner, now);
+}
+
+void MachineScheduler::give_way(MachineThread& thread, MachineTime now) {
+  MachineCpu& cpu = cpus_[thread.cpu];
+  charge_runtime(cpu, now);
+  if (eevdf_)
+    thread.virtual_runtime =
+        std::max(thread.virtual_runtime, cpu.least_runtime + static_cast<std::int64_t>(min_granularity_));
+  leave(thread, false, now);
 }
 
 void MachineScheduler::switched_out(MachineThread& thread, MachineTime now) {
@@ -50,11 +67,10 @@ void MachineScheduler::switched_out(MachineThread& thread, MachineTime now) {
   thread.on_cpu = false;
   thread.leaving = false;
   thread.virtual_runtime -= cpu.least_runtime;
+  thread.least_at_sleep = cpu.least_runtime;
   cpu.current = nullptr;
   cpu.wanted = false;
-  for (MachineThread* spinner = thread.spinners; spinner != nullptr; spinner = spinner->spin.next_on_owner) {
-    poke(spinner, now);
-  }
+  poke_spinners_on(thread, now);
   thread.next = Next::kNothing;
   events_.set(thread.index, kNoTime);
   if (thread.ended) return run_next(cpu, now);
@@ -82,6 +98,7 @@ void MachineScheduler::switched_out(MachineThread& thread, MachineTime now) {
 void MachineScheduler::switched_in(MachineThread& thread, MachineTime now) {
   MachineCpu& cpu = cpus_[thread.cpu];
   thread.on_cpu = true;
+  thread.away = false;
   thread.ran_since = now;
   cpu.slice_since = now;
 }
@@ -103,22 +120,37 @@ void MachineScheduler::place(MachineThread& thread, MachineTime now) {
   thread.wake_pending = false;
   thread.next = Next::kNothing;
   events_.set(thread.index, kNoTime);
-  thread.virtual_runtime = std::max(thread.virtual_runtime, -static_cast<std::int64_t>(latency_ / 2));
-  MachineCpu& cpu = cpus_[choose_cpu(thread)];
+  if (!eevdf_) {  // what it missed counts, up to half a latency
+    charge_runtime(cpus_[thread.cpu], now);
+    const std::int64_t missed = cpus_[thread.cpu].least_runtime - thread.least_at_sleep;
+    thread.virtual_runtime = std::max(thread.virtual_runtime - missed, -static_cast<std::int64_t>(latency_ / 2));
+  }
+  MachineCpu& cpu = cpus_[choose_cpu(thread, thread.waker_cpu)];
   const bool moves = cpu.index != thread.cpu;
   thread.cpu = cpu.index;
   if (cpu.current == nullptr) return leave_idle(cpu, thread, now);
   if (moves) thread.waker_cpu = kNoCpu;
-  enqueue(cpu, thread, now);
   charge_runtime(cpu, now);
-  const MachineThread& current = *cpu.current;
-  if (current.on_cpu && current.virtual_runtime - thread.virtual_runtime > wakeup_granularity_) want(cpu, now);
+  enqueue(cpu, thread, now);
+  if (preempts(thread, cpu, now)) want(cpu, now);
 }
 
-std::uint32_t MachineScheduler::choose_cpu(const MachineThread& thread) const {
+bool MachineScheduler::preempts(const MachineThread& woken, const MachineCpu& cpu, MachineTime now) const {
+  if (!cpu.current->on_cpu) return false;
+  if (eevdf_) return now - cpu.slice_since >= min_granularity_;
+  return cpu.current->virtual_runtime - woken.virtual_runtime > wakeup_granularity_;
+}
+
+bool MachineScheduler::needs_interrupt(const MachineThread& thread, std::uint32_t waker) const {
+  if (thread.leaving) return false;
+  const MachineCpu& cpu = cpus_[choose_cpu(thread, waker)];
+  return cpu.current == nullptr && cpu.idle_exit != 0;
+}
+
+std::uint32_t MachineScheduler::choose_cpu(const MachineThread& thread, std::uint32_t waker) const {
   if (thread.pinned != kNoCpu) return thread.pinned;
   if (is_idle(thread.cpu)) return thread.cpu;
-  const std::uint32_t near = idle_near(thread.waker_cpu == kNoCpu ? thread.cpu : thread.waker_cpu);
+  const std::uint32_t near = idle_near(waker == kNoCpu ? thread.cpu : waker);
   return near == kNoCpu ? thread.cpu : near;
 }
 
@@ -143,10 +175,13 @@ void MachineScheduler::tick(MachineTime now) {
   for (MachineCpu& cpu : cpus_) {
     if (cpu.queue.empty() || cpu.current == nullptr || !cpu.current->on_cpu) continue;
     charge_runtime(cpu, now);
-    const MachineTime slice = std::max(latency_ / (cpu.queue.size() + 1), min_granularity_);
-    if (now - cpu.slice_since >= slice) want(cpu, now);
+    if (now - cpu.slice_since >= slice_of(cpu)) want(cpu, now);
   }
   set_tick(now);
+}
+
+MachineTime MachineScheduler::slice_of(const MachineCpu& cpu) const {
+  return eevdf_ ? min_granularity_ : std::max(latency_ / (cpu.queue.size() + 1), min_granularity_);
 }
 
 void MachineScheduler::set_tick(MachineTime now) {

@@ -16,6 +16,7 @@ struct MachineSpec {
   std::string mode = "kernel";
   std::string spin_lock = "qspinlock";
   std::string line_service = "fifo";
+  std::string scheduler = "cfs";
   std::uint32_t sockets = 1;
   std::uint32_t clusters_per_socket = 1;
   std::uint32_t cores_per_cluster = 2;
@@ -38,6 +39,7 @@ struct MachineSpec {
 
   double syscall = 100;
   double wake = 700;
+  double wake_interrupt = 0;
   double wake_awake = 50;
   double ipi = 300;
   double sleep = 600;
@@ -64,6 +66,7 @@ struct MachineSpec {
     v("mode", m.mode, OneOf{&modes}, kStart, "Whether locks run as in a kernel, or as in a program.");
     v("spin-lock", m.spin_lock, OneOf{&spin_locks}, kStart, "The internal lock of buckets and wait lists.");
     v("line-service", m.line_service, OneOf{&services}, kStart, "Whose request a cache line serves next.");
+    v("scheduler", m.scheduler, OneOf{&schedulers}, kStart, "Linux's: cfs up to 6.5, eevdf since.");
     v("sockets", m.sockets, Range{1u, 8u}, kStart, "Sockets.");
     v("clusters-per-socket", m.clusters_per_socket, Range{1u, 64u}, kStart, "Groups of cores that share a cache.");
     v("cores-per-cluster", m.cores_per_cluster, Range{1u, 128u}, kStart, "Cores of such a group.");
@@ -85,6 +88,7 @@ struct MachineSpec {
       "Work takes so many times as long beside a busy sibling.");
     v("syscall-ns", m.syscall, kNs, kStart, "In and out of the kernel; in user mode only.");
     v("wake-ns", m.wake, kNs, kStart, "What the waker of a sleeper pays.");
+    v("wake-interrupt-ns", m.wake_interrupt, kNs, kStart, "What it pays more when that core is in an idle state.");
     v("wake-awake-ns", m.wake_awake, kNs, kStart, "What it pays when the thread is awake.");
     v("ipi-ns", m.ipi, kNs, kStart, "From the waker's end to the target core's beginning.");
     v("sleep-ns", m.sleep, kNs, kStart, "From park() until the thread has left its core.");
@@ -96,9 +100,9 @@ struct MachineSpec {
     v("idle-3-exit-ns", m.idle_3_exit, kNs, kStart, "Leaving the deepest idle state.");
     v("idle-3-residency-ns", m.idle_3_residency, kNs, kStart, "Expected idle time from which on it is chosen.");
     v("hz", m.hz, Range{100u, 1000u}, kStart, "Ticks a second.");
-    v("sched-latency-ns", m.sched_latency, kNs, kStart, "Period in which every runnable thread of a core runs once.");
-    v("min-granularity-ns", m.min_granularity, kNs, kStart, "Shortest time slice.");
-    v("wakeup-granularity-ns", m.wakeup_granularity, kNs, kStart, "Lag from which on a woken thread preempts.");
+    v("sched-latency-ns", m.sched_latency, kNs, kStart, "cfs: period in which every runnable thread of a core runs.");
+    v("min-granularity-ns", m.min_granularity, kNs, kStart, "Shortest time slice; eevdf: the time slice.");
+    v("wakeup-granularity-ns", m.wakeup_granularity, kNs, kStart, "cfs: lag from which on a woken thread preempts.");
     v("spin-budget-ns", m.spin_budget, kNs, kStart, "Longest optimistic spin in user mode.");
     v("yield-after", m.yield_after, Range{1u, 1000000u}, kStart, "Polls before a spin in user mode yields its core.");
   }
@@ -107,6 +111,7 @@ struct MachineSpec {
   static std::vector<std::string> modes() { return {"kernel", "user"}; }
   static std::vector<std::string> spin_locks() { return {"ticket", "qspinlock"}; }
   static std::vector<std::string> services() { return {"fifo", "nearest"}; }
+  static std::vector<std::string> schedulers() { return {"cfs", "eevdf"}; }
 };
 
 }  // namespace convoy

@@ -38,6 +38,7 @@ enum class Next : std::uint8_t {
 struct LineWatch {
   MachineThread* thread = nullptr;
   MachineLine* line = nullptr;
+  MachineTime phase = 0;  // of its polls, within their period
   LineWatch* next = nullptr;
   LineWatch* previous = nullptr;
 };
@@ -68,6 +69,7 @@ struct MachineThread {
   bool on_cpu = false;        // from switch-in to switch-out
   bool asleep = false;        // has left its core by park(), or is about to
   bool leaving = false;       // the switch-out is under way
+  bool away = false;          // from the beginning of a sleep until it runs again
   bool wake_pending = false;  // was woken while it was leaving, from wake_at on
   MachineTime wake_at = 0;
   bool ended = false;
@@ -99,6 +101,7 @@ struct MachineThread {
   std::array<std::uint32_t, 16> held{};
 
   std::int64_t virtual_runtime = 0;  // in the queue of a core; else relative to the core's least
+  std::int64_t least_at_sleep = 0;   // what the core's least was when the thread left it
   MachineTime ran_since = 0;
 
   std::uint64_t random = 0;

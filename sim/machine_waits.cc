@@ -56,14 +56,14 @@ void Machine::end_spin(MachineThread& thread, Spin end) {
   run_fiber(thread);
 }
 
-// One poll. A word whose line the core has lost is asked for first.
-void Machine::look(MachineThread& thread) {
+// One poll. A word whose line the core has lost is asked for first; of one that has just arrived the value is known.
+void Machine::look(MachineThread& thread, const MachineLine* arrived) {
   SpinWait& spin = thread.spin;
   for (const LineWatch& watch : spin.watches) {
     if (watch.line == nullptr) continue;
     if (spin.keeps_line) {
       if (watch.line->alone != thread.cpu + 1) return end_spin(thread, Spin::kSatisfied);
-    } else if (!lines_.has_copy(*watch.line, thread.cpu, now_)) {
+    } else if (watch.line != arrived && !lines_.has_copy(*watch.line, thread.cpu, now_)) {
       ++accesses_;
       ++misses_;
       return lines_.request(thread, *watch.line, Access::kLoad, now_);
@@ -71,13 +71,16 @@ void Machine::look(MachineThread& thread) {
   }
   if (!spin.keeps_line && spin.holds(spin.context)) return end_spin(thread, Spin::kSatisfied);
   if (now_ >= spin.spent_at) return end_spin(thread, Spin::kBudgetSpent);
-  if (spin.owner != nullptr && !spin.owner->on_cpu) return end_spin(thread, Spin::kOwnerSlept);
+  if (spin.owner != nullptr && !scheduler_.seems_running(*spin.owner, thread.cpu))
+    return end_spin(thread, Spin::kOwnerSlept);
   if (now_ >= spin.until) return end_spin(thread, Spin::kTimeIsUp);
   if (spin.optimistic) {
     thread.spun_enough = now_ >= spin.yields_at;
     if (thread.spun_enough || scheduler_.is_wanted(thread)) return end_spin(thread, Spin::kMustYield);
-  } else if (must_leave(thread) || (now_ >= spin.yields_at && scheduler_.others_wait(thread))) {
+  } else if (must_leave(thread)) {
     return scheduler_.leave(thread, false, now_);
+  } else if (now_ >= spin.yields_at && scheduler_.others_wait(thread)) {
+    return scheduler_.give_way(thread, now_);
   }
   watch_on(thread);
 }
@@ -87,13 +90,17 @@ void Machine::watch_on(MachineThread& thread) {
   const SpinWait& spin = thread.spin;
   MachineTime end = std::min(spin.until, spin.spent_at);
   if (spin.optimistic || scheduler_.others_wait(thread)) end = std::min(end, spin.yields_at);
+  for (const LineWatch& watch : spin.watches) {
+    if (watch.line != nullptr && !spin.keeps_line && lines_.is_being_taken(*watch.line))
+      end = std::min(end, std::max(watch.line->leaves_at, now_ + 1));
+  }
   thread.next = Next::kPoll;
   events_.set(thread.index, end == kNoTime ? kNoTime : lines_.next_poll(thread, end));
 }
 
 bool Machine::is_running(Thread thread) {
   take_turn();
-  return threads_[thread.index]->on_cpu;
+  return scheduler_.seems_running(*threads_[thread.index], running_->cpu);
 }
 
 bool Machine::should_yield() {
@@ -158,6 +165,7 @@ bool Machine::unpark(Thread thread) {
 void Machine::issue_unpark(MachineThread& me, MachineThread& target) {
   take_turn();
   me.clock += wake_ + syscall_;
+  if (target.asleep && scheduler_.needs_interrupt(target, me.cpu)) me.clock += wake_interrupt_;
   if (target.asleep && !target.timed_out) scheduler_.wake(target, me.cpu, me.clock);
 }
 

@@ -21,9 +21,9 @@ struct Acquisitions {
   std::uint64_t shared = 0;
 };
 
-// What can be said without knowing how often.
+// What can be said without knowing how often. one_policy: the class had the same policy all the time.
 template <Host W>
-void claim_identities(const LockClass<W>& lock_class) {
+void claim_identities(const LockClass<W>& lock_class, bool one_policy = true) {
   const auto total = [&](Event event) { return lock_class.total(event); };
 
   W::require(total(Event::kPageLockSlow) == total(Event::kPageLockLate) + total(Event::kPageLockWoken) +
@@ -31,7 +31,7 @@ void claim_identities(const LockClass<W>& lock_class) {
              "slow = late + woken + handoff + leave");
   W::require(total(Event::kPageLockRequeue) <= total(Event::kPageLockWake) - total(Event::kPageLockHandoff),
              "requeue <= wake - handoff");
-  claim_rwsem_identities<W>(lock_class);
+  claim_rwsem_identities<W>(lock_class, one_policy);
   claim_mutex_identities<W>(lock_class);
 }
 

@@ -57,7 +57,7 @@ class SwapUnderLoad : public Scenario {
     W::require(class_.policy() == (swaps_ % 2 == 0 ? plan_.from : plan_.to), "the policy is that of the last swap");
     W::require(plan_.deadline() != kNever || swaps_ == plan_.swappers * plan_.rounds, "every swap was made");
     claim_free<W>(lock_);
-    claim_identities<W>(class_);
+    claim_identities<W>(class_, false);
   }
 
  private:

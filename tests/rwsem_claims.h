@@ -10,12 +10,15 @@
 
 namespace convoy {
 
+// one_policy: all events are those of one policy, so that its writers spin before they queue, or never.
 template <Host W>
-void claim_rwsem_identities(const LockClass<W>& lock_class) {
+void claim_rwsem_identities(const LockClass<W>& lock_class, bool one_policy = true) {
   const auto total = [&](Event event) { return lock_class.total(event); };
   const std::uint64_t queued = total(Event::kRwsemWlock) + total(Event::kRwsemWlockFail);
   const std::uint64_t spins = total(Event::kRwsemOptFail) + total(Event::kRwsemOptLock);
-  W::require(total(Event::kRwsemOptFail) == queued || spins == 0, "opt_fail = wlock + wlock_fail, if writers spin");
+  W::require(total(Event::kRwsemOptFail) == queued || !one_policy || spins == 0,
+             "opt_fail = wlock + wlock_fail, if writers spin");
+  W::require(total(Event::kRwsemOptFail) <= queued, "opt_fail <= wlock + wlock_fail");
   W::require(total(Event::kRwsemOptNospin) <= total(Event::kRwsemOptFail), "opt_nospin <= opt_fail");
   W::require(total(Event::kRwsemWlockEhandoff) <= total(Event::kRwsemWlock), "wlock_ehandoff <= wlock");
   W::require(total(Event::kRwsemWlockEhandoff) <= total(Event::kRwsemWlockHandoff) + total(Event::kRwsemRlockHandoff),

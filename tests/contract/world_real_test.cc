@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -24,6 +25,29 @@ struct alignas(64) Node {
 struct OtherNode {
   Atomic<W, std::uint64_t> flag{0};
 };
+
+// Wakes within NoPreempt are issued at its end, so that until then a woken thread certainly sleeps.
+TEST(RealWorld, a_woken_thread_is_not_running_before_it_runs) {
+  constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  std::atomic<std::uint32_t> sleeper{kNone};
+  std::atomic<bool> over{false};
+  std::thread thread([&] {
+    W::prepare_park();
+    sleeper = W::self().index;
+    W::park();
+    over = true;
+  });
+  while (sleeper == kNone) std::this_thread::yield();
+  const Thread other{sleeper};
+  while (W::is_running(other) && !over) std::this_thread::yield();
+  {
+    const W::NoPreempt keep;
+    EXPECT_TRUE(W::unpark(other));
+    EXPECT_FALSE(W::is_running(other));
+  }
+  thread.join();
+  EXPECT_TRUE(over);
+}
 
 TEST(SpareNodes, a_node_is_with_one_user_at_a_time_and_comes_back_as_it_was_left) {
   Node* first = W::take_spare<Node>();

@@ -36,6 +36,7 @@ HostCosts made_up() {
                  {1'000'000, {around(900), around(11'000)}},
                  {10'000'000, {around(900), around(12'000)}}};
   costs.tick_ns = 4e6;
+  costs.scheduler = {.eevdf = false, .processors = 4};
   return costs;
 }
 
@@ -92,26 +93,45 @@ TEST(HostMachine, its_file_is_read_back_with_every_number) {
   EXPECT_EQ(spec.transfer_socket, 130);
   EXPECT_EQ(spec.transfer_cross, 130);
   EXPECT_EQ(spec.syscall, 100);
-  EXPECT_EQ(spec.wake, 800) << "FUTEX_WAKE 900 less a syscall";
+  EXPECT_EQ(spec.wake, 500) << "FUTEX_WAKE on the same core, 600, less a syscall";
+  EXPECT_EQ(spec.wake_interrupt, 300) << "900 elsewhere, 600 on the same core";
   EXPECT_EQ(spec.sleep, 650) << "half of a turn of 2000 less FUTEX_WAKE 600 and a syscall";
   EXPECT_EQ(spec.switch_in, 650);
-  EXPECT_EQ(spec.ipi, 2450) << "4000 less FUTEX_WAKE 900 and switch-in 650";
-  EXPECT_EQ(spec.idle_1_exit, 8000) << "12000 less 4000";
-  EXPECT_EQ(spec.idle_1_residency, 1'000'000) << "4500 lies below the middle, 8000; 11000 above";
+  EXPECT_EQ(spec.ipi, 0);
+  EXPECT_EQ(spec.idle_1_exit, 2450) << "4000 less FUTEX_WAKE 900 and switch-in 650";
+  EXPECT_EQ(spec.idle_1_residency, 0);
+  EXPECT_EQ(spec.idle_2_exit, 10'450) << "12000 less 4000, and the first state's";
+  EXPECT_EQ(spec.idle_2_residency, 1'000'000) << "4500 lies below the middle, 8000; 11000 above";
+  EXPECT_EQ(spec.scheduler, "cfs");
   EXPECT_EQ(spec.hz, 250u);
   EXPECT_EQ(spec.min_granularity, 3e6);
+  EXPECT_EQ(spec.wakeup_granularity, 3e6) << "1 ms x (1 + log2(4))";
   EXPECT_EQ(file->numbers.at("line-transfer-cluster-ns").mark, "measured");
   EXPECT_THAT(file->numbers.at("line-transfer-cluster-ns").source, HasSubstr("median 30.00, middle half 29.00 to 31"));
 }
 
-TEST(HostMachine, without_a_rise_there_is_no_idle_state) {
+TEST(HostMachine, the_kernel_says_which_scheduler) {
+  EXPECT_TRUE(scheduler_info("Linux 6.6.0-rc1 x86_64").eevdf);
+  EXPECT_TRUE(scheduler_info("7.0").eevdf);
+  EXPECT_FALSE(scheduler_info("6.5.13-debian").eevdf);
+  EXPECT_FALSE(scheduler_info("5.18").eevdf);
+  auto costs = made_up();
+  costs.scheduler.eevdf = true;
+  const auto file = parse_machine_file(machine_file_text(host_numbers(costs, two_sockets()), {"x"}), "host.toml");
+  ASSERT_TRUE(file) << file.error().message;
+  EXPECT_EQ(file->spec.scheduler, "eevdf");
+  EXPECT_EQ(file->spec.min_granularity, 2.1e6) << "0.7 ms x (1 + log2(4))";
+}
+
+TEST(HostMachine, without_a_rise_there_is_one_idle_state) {
   auto costs = made_up();
   for (auto& wake : costs.wakes) wake.costs.latency = around(4100);
   EXPECT_FALSE(idle_rise(costs));
   const auto file = parse_machine_file(machine_file_text(host_numbers(costs, two_sockets()), {"x"}), "host.toml");
   ASSERT_TRUE(file) << file.error().message;
-  EXPECT_EQ(file->spec.idle_1_exit, 0);
-  EXPECT_EQ(file->spec.idle_1_residency, 0);
+  EXPECT_EQ(file->spec.idle_1_exit, 2550);
+  EXPECT_EQ(file->spec.idle_2_exit, 0);
+  EXPECT_EQ(file->spec.idle_2_residency, 0);
 }
 
 TEST(Calibrate, measures_this_host_in_under_a_minute) {

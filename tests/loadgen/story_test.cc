@@ -3,12 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "common/result_schema.h"
+#include "loadgen/locktest_worlds.h"
 #include "loadgen/story_rwsem.h"
 #include "tests/loadgen/program.h"
 
@@ -94,6 +96,13 @@ TEST(RwsemStory, each_check_can_fail) {
     EXPECT_EQ(what_fails(story), "the lock events of rwsem-transfer add up\n");
   }
   story = good_story();
+  story.others.push_back(story.claimed[0]);
+  story.others[0].run.label = "qrwlock";
+  story.others[0].outcome.events[static_cast<std::size_t>(Event::kLockSlowpath)] = 20;
+  EXPECT_EQ(what_fails(story), "") << "as many as operations";
+  story.others[0].outcome.events[static_cast<std::size_t>(Event::kLockSlowpath)] = 21;
+  EXPECT_EQ(what_fails(story), "the lock events of qrwlock add up\n");
+  story = good_story();
   story.claimed[1].outcome.events[static_cast<std::size_t>(Event::kRwsemWakeWriter)] = 1;
   EXPECT_EQ(what_fails(story), "rwsem-transfer counts no wake_writer, rwsem does\n");
   story = good_story();
@@ -113,6 +122,7 @@ TEST(StoryProgram, quick) {
                            Not(HasSubstr("rwsem-restored"))));
   EXPECT_THAT(second, AllOf(HasSubstr("rwsem-restored"), HasSubstr("mean, socket 1"), HasSubstr("rwsem_wake_reader"),
                             HasSubstr("readers per wake_reader"), HasSubstr("\n24 "), HasSubstr("at most 0 us"),
+                            HasSubstr("Every policy with a shared mode"), HasSubstr("\nqrwlock "),
                             HasSubstr("\nline-transfer-cross-ns ")));
   EXPECT_THAT(end.out, Not(HasSubstr("FAILS")));
   const auto result = read_result_file(path);
@@ -121,9 +131,11 @@ TEST(StoryProgram, quick) {
   ASSERT_EQ(result->runs.size(), 2u) << "the published setting alone";
   EXPECT_EQ(result->runs[1].label, "rwsem-transfer");
   EXPECT_EQ(result->runs[1].users, 96u);
-  constexpr std::size_t kBesideSensitivity = 1 + 7 * 3 + 4 * 2;
-  ASSERT_GT(result->variants.size(), kBesideSensitivity + 4 * 15u) << "four runs for each number of the machine";
-  EXPECT_EQ((result->variants.size() - kBesideSensitivity) % 4, 0u);
+  const auto& policies = machine_locktest_policies();
+  const auto shared = std::count_if(policies.begin(), policies.end(), [](const auto& policy) { return policy.shared; });
+  const std::size_t beside_sensitivity = static_cast<std::size_t>(shared) - 2 + 7 * 3 + 4 * 2;
+  ASSERT_GT(result->variants.size(), beside_sensitivity + 4 * 15u) << "four runs for each number of the machine";
+  EXPECT_EQ((result->variants.size() - beside_sensitivity) % 4, 0u);
   EXPECT_EQ(result->variants[0].label, "rwsem-restored");
 }
 

@@ -76,8 +76,8 @@ TEST(MachineLines, write_to_a_shared_line) {
 }
 
 // Core 1 spins from 588 on, every 10 (its copy of the line arrives then, 8 behind that of core 0). Core 0 stores at
-// 1580: it must take the copy away, 40, so the line has been written at 1620; core 1 polls at 1628 and gets the line at
-// 1668, from who has finished its store.
+// 1580: it takes the copy away half-way, at 1600, and the line is written at 1622; core 1 polls at 1608, waits for
+// that, and gets the line 40 later.
 TEST(MachineLines, spinner_pays_one_miss_per_write) {
   Machine machine(small_machine(1, 2), {});
   WordLine& line = *new_line(machine);
@@ -91,8 +91,25 @@ TEST(MachineLines, spinner_pays_one_miss_per_write) {
     }
     return W::now_ns();
   });
-  EXPECT_THAT(ends, ElementsAre(1622, 1668));
+  EXPECT_THAT(ends, ElementsAre(1622, 1662));
   EXPECT_EQ(machine.stats().misses, 4u) << "two first reads, a write, a read after it; polls cost nothing";
+}
+
+// Core 1 asks at 700 and has written at 742. Core 2 asks at 710 and waits; its request has come to core 1 by then, so
+// that core 1 has lost the line at 752, when it writes again, and gets it back when core 2 has written at 784.
+TEST(MachineLines, a_request_that_waited_takes_the_line_at_once) {
+  Machine machine(small_machine(1, 3), {});
+  WordLine& line = *new_line(machine);
+  const auto ends = run_on(machine, 3, [&](int thread) {
+    if (thread != 0) W::work(thread == 1 ? 20 : 21);
+    line.word.store(1, relaxed);
+    if (thread == 1) {
+      W::work(1);
+      line.word.store(2, relaxed);
+    }
+    return W::now_ns();
+  });
+  EXPECT_THAT(ends, ElementsAre(582, 826, 784));
 }
 
 // The sibling's copy costs 10 instead of 40.

@@ -29,6 +29,63 @@ TEST(MachineScheduler, park_and_unpark) {
   EXPECT_THAT(ends, ElementsAre(16'000, 6'250));
 }
 
+// The same where an interrupt costs the waker 200 more. The control: a core that polls while it is idle needs none.
+TEST(MachineScheduler, an_interrupt_costs_the_waker) {
+  for (const bool has_states : {true, false}) {
+    MachineSpec spec = small_machine(1, 2);
+    spec.wake_interrupt = 200;
+    if (!has_states) spec.idle_1_exit = spec.idle_2_exit = 0;
+    Machine machine(spec, {});
+    const auto ends = run_on(machine, 2, [&](int thread) -> std::uint64_t {
+      if (thread == 0) {
+        W::prepare_park();
+        W::park();
+      } else {
+        W::work(500);
+        W::unpark(Thread{1});
+      }
+      return W::now_ns();
+    });
+    if (has_states) {
+      EXPECT_THAT(ends, ElementsAre(16'200, 6'400));
+    } else {
+      EXPECT_THAT(ends, ElementsAre(6'700, 6'200));
+    }
+  }
+}
+
+// In a program nobody can know who is on a core: a thread counts as running but when it sleeps, until it runs again, or
+// was on the asker's core. Thread 0 loses core 0 to thread 2 at the tick of 4 ms, for a millisecond.
+TEST(MachineScheduler, is_running_as_a_program_knows) {
+  MachineSpec spec = small_machine(1, 2);
+  spec.mode = "user";
+  spec.scheduler = "eevdf";
+  Machine machine(spec, {.pinned = true});
+  run_on(machine, 3, [&](int thread) -> std::uint64_t {
+    if (thread == 0) {
+      W::work(600'000);
+      W::prepare_park();
+      W::park();
+      W::work(100'000);
+    }
+    if (thread == 1) {
+      W::work(450'000);
+      EXPECT_TRUE(W::is_running(Thread{1})) << "waits for its core";
+      W::work(450'000);
+      EXPECT_FALSE(W::is_running(Thread{1})) << "asleep";
+      W::unpark(Thread{1});
+      EXPECT_FALSE(W::is_running(Thread{1})) << "woken, not yet on its core";
+      W::work(5000);
+      EXPECT_TRUE(W::is_running(Thread{1}));
+    }
+    if (thread == 2) {
+      EXPECT_FALSE(W::is_running(Thread{1})) << "on this core, so it does not run";
+      W::work(100'000);
+    }
+    return 0;
+  });
+}
+
 // An unpark between prepare_park() and park() costs the waker 50 and nobody a sleep.
 TEST(MachineScheduler, unpark_before_park) {
   Machine machine(small_machine(1, 2), {});
@@ -221,6 +278,53 @@ TEST(MachineScheduler, woken_thread_preempts) {
       return W::now_ns();
     });
     EXPECT_EQ(ends[0], granularity == 4e6 ? 8'001'100 : 16'001'100);
+  }
+}
+
+// By EEVDF it preempts at 8 ms, since thread 1 has had its slice of 3 ms. The control: with a slice of 20 ms that is
+// over at the tick of 24 ms.
+TEST(MachineScheduler, woken_thread_preempts_who_has_had_its_slice) {
+  for (const double slice : {3e6, 20e6}) {
+    MachineSpec spec = small_machine(1, 1);
+    spec.scheduler = "eevdf";
+    spec.min_granularity = slice;
+    Machine machine(spec, {});
+    const auto ends = run_on(machine, 2, [&](int thread) {
+      if (thread == 1) {
+        W::work(10'000'000);
+      } else {
+        W::prepare_park();
+        W::park_until(W::deadline_in(4'000'000));
+      }
+      return W::now_ns();
+    });
+    EXPECT_EQ(ends[0], slice == 3e6 ? 8'001'100 : 24'001'100);
+  }
+}
+
+// Thread 0 works for 30 ms and two spin until it has, on one core. By EEVDF a spinner that gives way is a slice behind,
+// so that thread 0 is back after a few microseconds; by CFS the two let each other by until both ran as long as it.
+TEST(MachineScheduler, spinners_give_way) {
+  for (const char* scheduler : {"eevdf", "cfs"}) {
+    MachineSpec spec = small_machine(1, 1);
+    spec.mode = "user";
+    spec.scheduler = scheduler;
+    Machine machine(spec, {});
+    WordLine& line = *new_line(machine);
+    const auto ends = run_on(machine, 3, [&](int thread) {
+      if (thread == 0) {
+        W::work(3'000'000);
+        line.word.store(1, relaxed);
+      } else {
+        W::await(line.word, relaxed, [](std::uint32_t v) { return v == 1; });
+      }
+      return W::now_ns();
+    });
+    if (spec.scheduler == "eevdf") {
+      EXPECT_LT(ends[0], 31'000'000u);
+    } else {
+      EXPECT_GT(ends[0], 60'000'000u);
+    }
   }
 }
 
