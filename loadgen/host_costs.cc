@@ -24,7 +24,7 @@
 namespace convoy {
 namespace {
 
-constexpr int kRounds = 21;
+constexpr int kRounds = 101;
 constexpr std::size_t kLineBytes = 64;
 
 // In a thread of its own, pinned to `cpu`. Where pinning fails the thread runs where it may.
