@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-# server_mutants.py - Goal: the tests of server/ and cache/ can fail. Method: each mistake of tests/mutants/server/ must fail its test.
+# program_mutants.py - Goal: the tests of the programs can fail. Method: each mistake of tests/mutants/SET/ must fail its test.
 # SPDX-License-Identifier: MIT
-"""usage: server_mutants.py [NAME...]   (from anywhere; without names every patch of tests/mutants/server/)
+"""usage: program_mutants.py server|machine [NAME...]   (from anywhere; without names every patch of tests/mutants/SET/)
 
-Copies the tree to build/mutants-server and builds it there, -O1 and no sanitizer. First the control: every test that a
+Copies the tree to build/mutants-programs and builds it there, -O1 and no sanitizer. First the control: every test that a
 patch names must pass. Then, one patch at a time: applies it, rebuilds the program of its test, runs that test, which
 must fail, and puts the sources back. Prints a line a patch. Exit status: 0 every patch was found; 1 a patch does not
 apply, does not build or is not found, or the control failed; 2 usage.
@@ -19,13 +19,14 @@ import sys
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PATCHES = ROOT / "tests" / "mutants" / "server"
-WORK = ROOT / "build" / "mutants-server"
+PATCHES = ROOT / "tests" / "mutants"
+WORK = ROOT / "build" / "mutants-programs"
 TREE = WORK / "tree"
 BUILD = WORK / "build"
-# Where ctest finds the tests that patches may name, and what these need.
-TEST_FOLDERS = ("tests/server", "tests/cache.dir")
-PROGRAMS = ("server_tests", "cache_tests", "convoy-server")
+# By set: where ctest finds the tests that its patches may name, and what these need.
+TEST_FOLDERS = {"server": ("tests/server", "tests/cache.dir"), "machine": ("tests/machine", "tests/loadgen")}
+PROGRAMS = {"server": ("server_tests", "cache_tests", "convoy-server"),
+            "machine": ("machine_tests", "loadgen_tests", "convoy-loadgen")}
 
 
 class Broken(Exception):
@@ -47,6 +48,7 @@ class Patch:
     def __init__(self, path):
         self.path = path
         self.name = path.stem
+        self.set = path.parent.name
         text = path.read_text(encoding="utf-8")
         lines = dict(re.findall(r"^(Breaks|Test): (.+)$", text, re.M))
         self.files = [TREE / name for name in re.findall(r"^\+\+\+ b/(.+)$", text, re.M)]
@@ -90,10 +92,11 @@ def build(targets):
     checked("does not build", ["ninja", "-C", BUILD, *targets])
 
 
-def tests_named(expression):
-    """The tests that `ctest -R expression` would run."""
+def tests_named(patch):
+    """The tests that `ctest -R` with the patch's expression would run."""
+    expression = patch.test
     found = []
-    for folder in TEST_FOLDERS:
+    for folder in TEST_FOLDERS[patch.set]:
         listed = checked("ctest", ["ctest", "--test-dir", BUILD / folder, "--show-only=json-v1", "-R", expression])
         found += [test for test in json.loads(listed)["tests"] if "command" in test]
     if not found:
@@ -101,9 +104,10 @@ def tests_named(expression):
     return found
 
 
-def targets_of(tests):
-    programs = {pathlib.Path(test["command"][0]).name for test in tests}
-    return sorted(programs) if programs <= set(PROGRAMS) else ["convoy-server"]  # a script
+def targets_of(patch, tests):
+    """The programs of the tests, and the last of the set, which tests and scripts run."""
+    programs = PROGRAMS[patch.set]
+    return sorted({pathlib.Path(test["command"][0]).name for test in tests} & set(programs) | {programs[-1]})
 
 
 def passes(test, limit_s):
@@ -126,8 +130,8 @@ def passes(test, limit_s):
 def control(patches):
     """Runs every named test without a patch; returns the seconds that each took."""
     took = {}
-    for expression in sorted({patch.test for patch in patches}):
-        for test in tests_named(expression):
+    for patch in {patch.test: patch for patch in patches}.values():
+        for test in tests_named(patch):
             passed, took[test["name"]] = passes(test, 300)
             if not passed:
                 raise Broken(f"the control: {test['name']} fails without a patch")
@@ -136,9 +140,9 @@ def control(patches):
 
 def find(patch, took):
     """Returns the test that failed under the patch."""
-    tests = tests_named(patch.test)
+    tests = tests_named(patch)
     with Applied(patch):
-        build(targets_of(tests))
+        build(targets_of(patch, tests))
         for test in tests:
             passed, seconds = passes(test, 20 + 3 * took[test["name"]])
             if not passed:
@@ -146,10 +150,11 @@ def find(patch, took):
     raise Broken(f"not found by {patch.test}")
 
 
-def main(names):
+def main(kind, names):
     start = time.monotonic()
-    paths = [PATCHES / f"{name}.patch" for name in names] or sorted(PATCHES.glob("*.patch"))
-    if not all(path.is_file() for path in paths):
+    folder = PATCHES / kind
+    paths = [folder / f"{name}.patch" for name in names] or sorted(folder.glob("*.patch"))
+    if kind not in PROGRAMS or not all(path.is_file() for path in paths):
         print(__doc__)
         return 2
     # By file: what one patch has rebuilt, the next one needs not, put back.
@@ -158,7 +163,7 @@ def main(names):
     copy_tree()
     checked("cmake", ["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo",
                       "-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG", "-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"])
-    build(PROGRAMS)
+    build(PROGRAMS[kind])
     took = control(patches)
     print(f"control: {len(took)} tests pass without a patch ({time.monotonic() - start:.0f} s)", flush=True)
     wrong = 0
@@ -174,10 +179,10 @@ def main(names):
 
 
 if __name__ == "__main__":
-    if any(argument.startswith("-") for argument in sys.argv[1:]):
+    if len(sys.argv) < 2 or any(argument.startswith("-") for argument in sys.argv[1:]):
         print(__doc__)
         sys.exit(0 if sys.argv[1:] in (["-h"], ["--help"]) else 2)
     try:
-        sys.exit(main(sys.argv[1:]))
+        sys.exit(main(sys.argv[1], sys.argv[2:]))
     except Broken as sentence:
-        sys.exit(f"server_mutants: {sentence}")
+        sys.exit(f"program_mutants: {sentence}")
