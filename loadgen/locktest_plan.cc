@@ -34,6 +34,18 @@ Result<void> take_knobs(const LocktestOptions& options, LocktestPlan& plan) {
   return {};
 }
 
+// The clock of a machine ends: a run, and the operations that are under way when its time is up, must fit.
+Result<void> check_time(const LocktestOptions& options, const MachineSpec& spec) {
+  const double operation = static_cast<double>(options.load) * spec.work_unit * spec.smt_slowdown;
+  const auto threads = *std::max_element(options.threads.begin(), options.threads.end());
+  const double run = static_cast<double>(options.duration.count()) + threads * operation;
+  if (run <= kLongestMachineRunNs) return {};
+  return fail(
+      "load: {} is not allowed; {} threads with so many units of {:g} ns, and the duration, may take {:g} h of "
+      "virtual time in all",
+      options.load, threads, spec.work_unit, kLongestMachineRunNs / 3.6e12);
+}
+
 Result<void> take_machine(const LocktestOptions& options, LocktestPlan& plan) {
   if (!options.trace.empty()) {
     const auto runs = options.threads.size() * options.repeat;
@@ -53,7 +65,7 @@ Result<void> take_machine(const LocktestOptions& options, LocktestPlan& plan) {
     if (auto set = set_machine_number(*machine, assignment); !set) return tl::unexpected(set.error());
   }
   plan.machine = std::move(*machine);
-  return {};
+  return check_time(options, plan.machine->spec);
 }
 
 // What simulating cost. Accesses are those that went through the cost model: polls of a waiting core are none.

@@ -30,6 +30,7 @@ class Barging : public PageLock<W, Barging<W>> {
       .kind = Kind::kPageLock,
       .fairness = "barging, unbounded",
       .origin = "Linux 5.8",
+      .events = "page_lock_",
   };
   using Base::Base;
 

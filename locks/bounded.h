@@ -34,6 +34,7 @@ class Bounded : public PageLock<W, Bounded<W>> {
       .kind = Kind::kPageLock,
       .fairness = "bounded barging; FIFO at unfairness 0",
       .origin = "Linux 5.9, 5ef64cc8987a",
+      .events = "page_lock_",
       .knobs = {Knob::kUnfairness, Knob::kSpin},
   };
   using Base::Base;

@@ -36,6 +36,7 @@ class Eventual : public PageLock<W, Eventual<W>> {
       .kind = Kind::kPageLock,
       .fairness = "barging for 0.5 ms, then hand-off",
       .origin = "WTF::Lock 2016, parking_lot",
+      .events = "page_lock_",
   };
   // After that long a waiter is handed the lock: parking_lot's 0.5 ms, the average between its fair releases, and the
   // starvation that simple_mutex accepts; WTF::Lock has 1 ms.

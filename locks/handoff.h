@@ -27,6 +27,7 @@ class Handoff : public PageLock<W, Handoff<W>> {
       .kind = Kind::kPageLock,
       .fairness = "FIFO but for the release window",
       .origin = "Linux 5.9-rc1, 2a9127fcf229",
+      .events = "page_lock_",
   };
   using Base::Base;
 

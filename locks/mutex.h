@@ -69,6 +69,7 @@ class CONVOY_CAPABILITY("mutex") Mutex {
       .kind = Kind::kOptimistic,
       .fairness = "barging; the first waiter, once it has lost a try, by hand-off",
       .origin = "Linux 4.10",
+      .events = "mutex_",
   };
   explicit Mutex(LockClass<W>& lock_class) : class_(lock_class) {}
   Mutex(const Mutex&) = delete;
@@ -253,10 +254,10 @@ class CONVOY_CAPABILITY("mutex") Mutex {
   [[noreturn]] void panic_unlock(std::uint32_t word) {
     char text[160];
     std::snprintf(text, sizeof text,
-                  "%s: unlock of a mutex that is not held by this thread; word = { owner %d%s%s%s } by thread %u",
-                  class_.name().data(), static_cast<int>(word >> kOwnerShift) - 1,
-                  (word & kWaiters) != 0 ? " waiters" : "", (word & kHandoff) != 0 ? " handoff" : "",
-                  (word & kPickup) != 0 ? " pickup" : "", W::self().index);
+                  "%.*s: unlock of a mutex that is not held by this thread; word = { owner %d%s%s%s } by thread %u",
+                  static_cast<int>(class_.name().size()), class_.name().data(),
+                  static_cast<int>(word >> kOwnerShift) - 1, (word & kWaiters) != 0 ? " waiters" : "",
+                  (word & kHandoff) != 0 ? " handoff" : "", (word & kPickup) != 0 ? " pickup" : "", W::self().index);
     W::panic(text);
   }
 

@@ -57,6 +57,7 @@ class CONVOY_CAPABILITY("mutex-3.12") Mutex312 {
       .kind = Kind::kOptimistic,
       .fairness = "barging",
       .origin = "Linux 3.12",
+      .events = "mutex_",
   };
   explicit Mutex312(LockClass<W>& lock_class) : class_(lock_class) {}
   Mutex312(const Mutex312&) = delete;
@@ -215,8 +216,8 @@ class CONVOY_CAPABILITY("mutex-3.12") Mutex312 {
 
   [[noreturn]] void panic_unlock() {
     char text[128];
-    std::snprintf(text, sizeof text, "%s: unlock of a mutex-3.12 that is not held, by thread %u", class_.name().data(),
-                  W::self().index);
+    std::snprintf(text, sizeof text, "%.*s: unlock of a mutex-3.12 that is not held, by thread %u",
+                  static_cast<int>(class_.name().size()), class_.name().data(), W::self().index);
     W::panic(text);
   }
 

@@ -178,9 +178,9 @@ class CONVOY_CAPABILITY("page lock") PageLock {
   [[noreturn]] void panic_unlock(std::uint32_t old) {
     char text[160];
     std::snprintf(text, sizeof text,
-                  "%s: unlock of a page lock that is not held; word = { %s%s, other bits %x } by thread %u",
-                  class_.name().data(), (old & kLocked) != 0 ? "locked " : "", (old & kWaiters) != 0 ? "waiters" : "",
-                  old & ~(kLocked | kWaiters), W::self().index);
+                  "%.*s: unlock of a page lock that is not held; word = { %s%s, other bits %x } by thread %u",
+                  static_cast<int>(class_.name().size()), class_.name().data(), (old & kLocked) != 0 ? "locked " : "",
+                  (old & kWaiters) != 0 ? "waiters" : "", old & ~(kLocked | kWaiters), W::self().index);
     W::panic(text);
   }
 };

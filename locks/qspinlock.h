@@ -58,6 +58,7 @@ class CONVOY_CAPABILITY("qspinlock") Qspinlock {
       .kind = Kind::kSpinning,
       .fairness = "FIFO but for the fast path",
       .origin = "Linux 4.2",
+      .events = "lock_",
       .needs_core_per_thread = true,
   };
   explicit Qspinlock(LockClass<W>& lock_class) : class_(lock_class) {}
@@ -147,9 +148,9 @@ class CONVOY_CAPABILITY("qspinlock") Qspinlock {
 
   [[noreturn, gnu::noinline]] void panic_unlock(std::uint64_t old) {
     char text[160];
-    std::snprintf(text, sizeof text, "%s: unlock of a qspinlock that is not held; word = { %s%s} by thread %u",
-                  class_.name().data(), (old & kPending) != 0 ? "pending " : "", (old & kTail) != 0 ? "tail " : "",
-                  W::self().index);
+    std::snprintf(text, sizeof text, "%.*s: unlock of a qspinlock that is not held; word = { %s%s} by thread %u",
+                  static_cast<int>(class_.name().size()), class_.name().data(), (old & kPending) != 0 ? "pending " : "",
+                  (old & kTail) != 0 ? "tail " : "", W::self().index);
     W::panic(text);
   }
 

@@ -165,9 +165,10 @@ class CONVOY_CAPABILITY("queue rwlock") QueuedRwlock {
   [[noreturn, gnu::noinline]] void panic_unlock(const char* operation, std::uint32_t old) {
     char text[160];
     std::snprintf(text, sizeof text,
-                  "%s: %s of a queue rwlock that is not held so; word = { readers %u%s%s } by thread %u",
-                  class_.name().data(), operation, old / unit_, is_write_locked(old) ? " locked" : "",
-                  !is_write_locked(old) && has_writer(old) ? " waiting" : "", W::self().index);
+                  "%.*s: %s of a queue rwlock that is not held so; word = { readers %u%s%s } by thread %u",
+                  static_cast<int>(class_.name().size()), class_.name().data(), operation, old / unit_,
+                  is_write_locked(old) ? " locked" : "", !is_write_locked(old) && has_writer(old) ? " waiting" : "",
+                  W::self().index);
     W::panic(text);
   }
 

@@ -113,8 +113,9 @@ class CONVOY_CAPABILITY("rwlock-3.12") Rwlock312 {
   [[noreturn, gnu::noinline]] void panic_unlock(const char* operation, std::uint64_t old) {
     char text[160];
     std::snprintf(text, sizeof text,
-                  "%s: %s of an rwlock-3.12 that is not held so; word = { bias - %lld } by thread %u",
-                  class_.name().data(), operation, static_cast<long long>(kBias - old), W::self().index);
+                  "%.*s: %s of an rwlock-3.12 that is not held so; word = { bias - %lld } by thread %u",
+                  static_cast<int>(class_.name().size()), class_.name().data(), operation,
+                  static_cast<long long>(kBias - old), W::self().index);
     W::panic(text);
   }
 

@@ -34,6 +34,7 @@ class CONVOY_CAPABILITY("rwsem") Rwsem : public RwsemEngine<W, Rwsem<W, kReaderB
       .kind = Kind::kSharedSleeping,
       .fairness = "writers barge, readers in groups; hand-off after 4 ms",
       .origin = "Linux 6.3-rc, b613c7f31476",
+      .events = "rwsem_",
   };
   using Base::Base;
 

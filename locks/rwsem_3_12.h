@@ -53,6 +53,7 @@ class CONVOY_CAPABILITY("rwsem-3.12") Rwsem312 {
       .kind = Kind::kSharedSleeping,
       .fairness = "readers in FIFO groups, writers barge",
       .origin = "Linux 3.10 to 3.12",
+      .events = "rwsem_",
   };
   explicit Rwsem312(LockClass<W>& lock_class) : class_(lock_class) {}
   Rwsem312(const Rwsem312&) = delete;
@@ -256,8 +257,9 @@ class CONVOY_CAPABILITY("rwsem-3.12") Rwsem312 {
   [[noreturn]] void panic_misuse(const char* operation, std::uint64_t count) {
     char text[160];
     std::snprintf(text, sizeof text,
-                  "%s: %s of an rwsem that is not held so; count was { high %d, active %u } by thread %u",
-                  class_.name().data(), operation, static_cast<int>(count >> 32), active(count), W::self().index);
+                  "%.*s: %s of an rwsem that is not held so; count was { high %d, active %u } by thread %u",
+                  static_cast<int>(class_.name().size()), class_.name().data(), operation,
+                  static_cast<int>(count >> 32), active(count), W::self().index);
     W::panic(text);
   }
 

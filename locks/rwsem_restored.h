@@ -31,6 +31,7 @@ class CONVOY_CAPABILITY("rwsem-restored") RwsemRestored
       .kind = Kind::kSharedSleeping,
       .fairness = "writers barge, readers in groups; transfer after 4 ms",
       .origin = "Long's v2 of the 2023 rework, as posted",
+      .events = "rwsem_",
   };
   using Base::Base;
 

@@ -39,6 +39,7 @@ class CONVOY_CAPABILITY("rwsem-transfer") RwsemTransfer
       .kind = Kind::kSharedSleeping,
       .fairness = "FIFO among sleeping writers, readers in groups",
       .origin = "Zijlstra's rework of 2023, as posted",
+      .events = "rwsem_",
   };
   using Base::Base;
 

@@ -130,9 +130,10 @@ class RwsemWord {
   [[noreturn]] void panic_misuse(const char* operation, std::uint64_t count) {
     char text[200];
     std::snprintf(text, sizeof text,
-                  "%s: %s of an rwsem that is not held so; count was { %s%s%sreaders %llu } by thread %u",
-                  class_.name().data(), operation, (count & Count::kWriter) != 0 ? "writer " : "",
-                  (count & Count::kWaiters) != 0 ? "waiters " : "", (count & Count::kHandoff) != 0 ? "hand-off " : "",
+                  "%.*s: %s of an rwsem that is not held so; count was { %s%s%sreaders %llu } by thread %u",
+                  static_cast<int>(class_.name().size()), class_.name().data(), operation,
+                  (count & Count::kWriter) != 0 ? "writer " : "", (count & Count::kWaiters) != 0 ? "waiters " : "",
+                  (count & Count::kHandoff) != 0 ? "hand-off " : "",
                   static_cast<unsigned long long>(Count::readers(count)), W::self().index);
     W::panic(text);
   }

@@ -60,8 +60,11 @@ struct PolicyTraits {
   Kind kind;
   std::string_view fairness;  // in the field's words: FIFO, barging, reader preference, ...
   std::string_view origin;
+  std::string_view events = {};  // how the names of the events that it counts begin; none: it counts nothing
   KnobList knobs = {};
   bool needs_core_per_thread = false;  // spins without bound: never a default with more workers than cores
+
+  bool counts(std::string_view event) const { return !events.empty() && event.starts_with(events); }
 };
 
 }  // namespace convoy

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace convoy {
@@ -46,14 +47,13 @@ LockClassReport report_of(const RealClass& lock_class, const PolicyTraits& trait
   LockClassReport report;
   report.policy = traits.name;
   for (const Knob knob : traits.knobs) report.knobs[std::string(info(knob).name)] = lock_class.knob(knob);
-  // Of the page lock all, since its identities are looked at; of other families what has happened.
-  const bool is_page_lock = traits.kind == Kind::kPageLock;
+  // All that the policy counts, and no other's: the class may have had another one before.
   for (std::size_t i = 0; i < kEventCount; ++i) {
-    const std::uint64_t total = lock_class.total(static_cast<Event>(i));
-    if (total != 0 || (is_page_lock && kEvents[i].name.starts_with("page_lock_")))
-      report.events[std::string(kEvents[i].name)] = total;
+    if (traits.counts(kEvents[i].name))
+      report.events[std::string(kEvents[i].name)] = lock_class.total(static_cast<Event>(i));
   }
-  if (is_page_lock) report.acquisitions = lock_class.total(Event::kPageLockFast) + slow_acquisitions(lock_class);
+  if (traits.kind == Kind::kPageLock)
+    report.acquisitions = lock_class.total(Event::kPageLockFast) + slow_acquisitions(lock_class);
   return report;
 }
 
@@ -232,21 +232,28 @@ std::map<std::string, LockClassReport> LockControl::report() const {
 }
 
 std::string LockControl::list_policies() {
-  std::string text =
-      fmt::format("{:<17} {:<17} {:<18} {:<36} {}\n", "policy", "kind", "roles", "knobs (default)", "origin");
+  std::vector<std::array<std::string, 5>> rows{{"policy", "kind", "roles", "knobs (default)", "origin"}};
   for (const PolicyTraits& traits : traits_of(AllPolicies<RealWorld>{})) {
-    std::string roles;
-    if (has(page_traits(), traits.name)) roles += "page ";
-    if (has(mapping_traits(), traits.name)) roles += "mapping ";
-    if (has(lru_traits(), traits.name)) roles += "lru";
-    std::string knobs;
-    for (const Knob knob : traits.knobs) {
-      knobs += fmt::format("{}{} 0..{} ({})", knobs.empty() ? "" : ", ", info(knob).name, info(knob).maximum,
-                           info(knob).default_value);
-    }
-    text += fmt::format("{:<17} {:<17} {:<18} {:<36} {}{}\n", traits.name, name_of(traits.kind), roles,
-                        knobs.empty() ? "-" : knobs, traits.origin,
-                        traits.needs_core_per_thread ? "; needs a core per thread" : "");
+    std::vector<std::string> roles, knobs;
+    if (has(page_traits(), traits.name)) roles.push_back("page");
+    if (has(mapping_traits(), traits.name)) roles.push_back("mapping");
+    if (has(lru_traits(), traits.name)) roles.push_back("lru");
+    for (const Knob knob : traits.knobs)
+      knobs.push_back(fmt::format("{} 0..{} ({})", info(knob).name, info(knob).maximum, info(knob).default_value));
+    rows.push_back(
+        {std::string(traits.name), std::string(name_of(traits.kind)),
+         roles.empty() ? "-" : fmt::format("{}", fmt::join(roles, " ")),
+         knobs.empty() ? "-" : fmt::format("{}", fmt::join(knobs, ", ")),
+         fmt::format("{}{}", traits.origin, traits.needs_core_per_thread ? "; needs a core per thread" : "")});
+  }
+  std::array<std::size_t, 4> widths{};
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < widths.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+  }
+  std::string text;
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < widths.size(); ++c) text += fmt::format("{:<{}} ", row[c], widths[c]);
+    text += row.back() + "\n";
   }
   return text +
          "\nA knob K of the page role is the setting page-lock-K. Exclusive policies in the mapping role: shared = "

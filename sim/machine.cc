@@ -270,6 +270,7 @@ void Machine::touch(const void* pointer, std::size_t bytes, bool write) {
 void Machine::work_for(MachineTime time) {
   MachineThread& me = *running_;
   if (me.index == 0 || time == 0) return;
+  if (time > picoseconds(kLongestMachineRunNs)) panic("work that lasts longer than the machine's clock");
   take_turn();
   scheduler_.begin_work(me, time, me.clock);
   yield(me);

@@ -109,7 +109,7 @@ class Machine {
   bool expired(Deadline deadline);
   void enter_no_preempt();
   void leave_no_preempt();
-  void work(std::uint64_t units) { work_for(work_unit_ * units); }
+  void work(std::uint64_t units) { work_for(units < kNoTime / (work_unit_ + 1) ? work_unit_ * units : kNoTime); }
   void work_for(MachineTime time);
   void touch(const void* pointer, std::size_t bytes, bool write);
   bool stopped() const { return running_->clock >= stop_at_; }

@@ -12,6 +12,9 @@
 
 namespace convoy {
 
+// The machine's clock lasts five hours.
+inline constexpr double kLongestMachineRunNs = 4 * 3.6e12;
+
 struct MachineSpec {
   std::string mode = "kernel";
   std::string spin_lock = "qspinlock";

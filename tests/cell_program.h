@@ -10,16 +10,17 @@
 
 namespace convoy {
 
-// arguments: --help | --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO; `options` is what help says of the
-// program's own. A cell that does not exist is an error: a filter that selects nothing must not pass. In ctest a test
-// that depends on all cells requires the fixture of the label's name. Returns the exit status.
+// arguments: --help | --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO; `options` is what the usage line
+// says of the program's own, `help` what --help says below it. A cell that does not exist is an error: a filter that
+// selects nothing must not pass. In ctest a test that depends on all cells requires the fixture of the label's name.
+// Returns the exit status.
 template <class Run>
 int cell_program(const char* name, const char* world, const char* options, const std::vector<Cell>& cells,
-                 const std::vector<std::string>& arguments, Run run) {
+                 const std::vector<std::string>& arguments, Run run, const char* help = "") {
   const std::string usage =
       std::string("usage: ") + name + " --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO" + options + "\n";
   if (arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h")) {
-    std::fputs(usage.c_str(), stdout);
+    std::printf("%s%s", usage.c_str(), help);
     return 0;
   }
   if (arguments.size() == 1 && arguments[0] == "--list") {
@@ -37,7 +38,7 @@ int cell_program(const char* name, const char* world, const char* options, const
     }
     return 0;
   }
-  if (arguments.size() != 2) {
+  if (arguments.size() != 2 || arguments[0].starts_with("--")) {
     std::fputs(usage.c_str(), stderr);
     return 2;
   }

@@ -1,18 +1,7 @@
 // explore.cc — Runs one cell (policy, scenario) under every schedule up to a bound, or replays one schedule.
 // SPDX-License-Identifier: MIT
 //
-// usage: explore --list | --ctest PROGRAM LABEL ENVIRONMENT | POLICY SCENARIO [OPTION...]
-//   --bound=N             preemptions; CONVOY_DEPTH, else 3
-//   --delayed-stores=N    this search alone: 0 sequential consistency, 1 x86-TSO with one delayed store a schedule
-//   --seed=N              of the random schedules; 1
-//   --pairs=FILE          appends each pair of a release and an acquire, FILE:LINE FILE:LINE, that synchronised;
-//                         a file of its own for each cell in the folder CONVOY_EXPLORE_PAIRS, if that is set
-//   --schedule=S          replays one schedule, with the --delayed-stores that were printed with it
-//
-// Without --delayed-stores three passes: SC; TSO, with one preemption less; and where a bound cut something PCT, random
-// schedules without a bound, of which a preemption more of --bound asks for ten times as many.
-//
-// Exit status: 0 no defect, 1 a defect (its ladder and replay line are printed), 2 usage.
+// Its options: kHelp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,7 +20,22 @@ namespace convoy {
 namespace {
 
 constexpr int kUsualBound = 3;
+constexpr int kMostDelayedStores = 4;
 constexpr int kSamples = 200;  // PCT schedules at the usual bound
+
+constexpr const char* kHelp = R"(
+  --bound=N             preemptions, 0 to 100; CONVOY_DEPTH, else 3
+  --delayed-stores=N    this search alone, 0 to 4: 0 sequential consistency, 1 x86-TSO with one delayed store a schedule
+  --seed=N              of the random schedules, 0 to 100; 1
+  --pairs=FILE          appends each pair of a release and an acquire, FILE:LINE FILE:LINE, that synchronised;
+                        a file of its own for each cell in the folder CONVOY_EXPLORE_PAIRS, if that is set
+  --schedule=S          replays one schedule, POSITION:CHOICE,... or -, with the --delayed-stores printed with it
+
+Without --delayed-stores three passes: SC; TSO, with one preemption less; and where a bound cut something PCT, random
+schedules without a bound, of which a preemption more of --bound asks for ten times as many.
+
+Exit status: 0 no defect, 1 a defect (its ladder and replay line are printed), 2 usage.
+)";
 
 struct Options {
   bool replay = false;
@@ -43,11 +47,13 @@ struct Options {
   std::string pairs;
 };
 
-// -1 for what is no number.
-int read_number(const char* text) {
+// Of `name=text`. Nothing, and a message, for what is not allowed.
+std::optional<int> read_number(const char* name, const char* text, int most) {
   char* end = nullptr;
   const long number = std::strtol(text, &end, 10);
-  return end == text || *end != '\0' || number > 100 ? -1 : static_cast<int>(number);
+  if (end != text && *end == '\0' && number >= 0 && number <= most) return static_cast<int>(number);
+  std::fprintf(stderr, "explore: %s: '%.60s' is not allowed; a whole number from 0 to %d\n", name, text, most);
+  return std::nullopt;
 }
 
 int report(const Options& options, const Cell& cell, const ExploreOptions& limits, const Exploration& result) {
@@ -198,50 +204,53 @@ class Passes {
   bool complete_ = true;
 };
 
-int main(int argc, char** argv) {
-  Options options;
-  options.program = argv[0];
-  // As from the repository's root, wherever that is.
-  if (const auto build = options.program.rfind("/build/"); build != std::string::npos)
-    options.program.erase(0, build + 1);
-  if (const char* depth = std::getenv("CONVOY_DEPTH"); depth != nullptr) options.bound = read_number(depth);
-  std::vector<std::string> names;
-  for (int i = 1; i < argc; ++i) {
+// Reads what is an option into `options`, the rest into `names`. False, and a message, for what is not allowed.
+bool read_arguments(int argc, char** argv, Options& options, std::vector<std::string>& names) {
+  std::optional<int> seed = options.seed, bound = options.bound;
+  if (const char* depth = std::getenv("CONVOY_DEPTH"); depth != nullptr)
+    bound = read_number("CONVOY_DEPTH", depth, 100);
+  for (int i = 1; i < argc && bound && seed; ++i) {
     const std::string argument = argv[i];
-    if (argument.rfind("--bound=", 0) == 0) {
-      options.bound = read_number(argument.c_str() + 8);
-    } else if (argument.rfind("--delayed-stores=", 0) == 0) {
-      options.delayed_stores = read_number(argument.c_str() + 17);
-    } else if (argument.rfind("--seed=", 0) == 0) {
-      options.seed = read_number(argument.c_str() + 7);
-    } else if (argument.rfind("--pairs=", 0) == 0) {
+    if (argument.starts_with("--bound=")) {
+      bound = read_number("--bound", argv[i] + 8, 100);
+    } else if (argument.starts_with("--delayed-stores=")) {
+      options.delayed_stores = read_number("--delayed-stores", argv[i] + 17, kMostDelayedStores);
+      if (!options.delayed_stores) return false;
+    } else if (argument.starts_with("--seed=")) {
+      seed = read_number("--seed", argv[i] + 7, 100);
+    } else if (argument.starts_with("--pairs=")) {
       options.pairs = argument.substr(8);
-    } else if (argument.rfind("--schedule=", 0) == 0) {
+    } else if (argument.starts_with("--schedule=")) {
       options.schedule = argument.substr(11);
       options.replay = true;
     } else {
       names.push_back(argument);
     }
   }
-  if (options.replay && !is_schedule(options.schedule)) {
-    std::fprintf(stderr, "explore: --schedule='%.60s' is no schedule; as printed: POSITION:CHOICE,... or -\n",
-                 options.schedule.c_str());
-    return 2;
-  }
-  if (options.bound < 0) {
-    std::fprintf(stderr, "explore: --bound (or CONVOY_DEPTH) must be a whole number from 0 to 100\n");
-    return 2;
-  }
-  if (options.delayed_stores.value_or(0) < 0 || options.seed < 0) {
-    std::fprintf(stderr, "explore: --delayed-stores and --seed must be whole numbers from 0 to 100\n");
-    return 2;
-  }
+  if (!bound || !seed) return false;
+  options.bound = *bound;
+  options.seed = *seed;
+  if (!options.replay || is_schedule(options.schedule)) return true;
+  std::fprintf(stderr, "explore: --schedule: '%.60s' is not allowed; as printed: POSITION:CHOICE,... or -\n",
+               options.schedule.c_str());
+  return false;
+}
+
+int main(int argc, char** argv) {
+  Options options;
+  options.program = argv[0];
+  // As from the repository's root, wherever that is.
+  if (const auto build = options.program.rfind("/build/"); build != std::string::npos)
+    options.program.erase(0, build + 1);
+  std::vector<std::string> names;
+  if (!read_arguments(argc, argv, options, names)) return 2;
   if (const char* folder = std::getenv("CONVOY_EXPLORE_PAIRS");
       folder != nullptr && options.pairs.empty() && names.size() == 2)
     options.pairs = fmt::format("{}/{}.{}", folder, names[0], names[1]);
-  return cell_program("explore", "explore", " [OPTION...]", all_cells(), names, [&](const Cell& cell) {
+  const auto run = [&](const Cell& cell) {
     return options.replay ? replay(options, cell) : Passes(options, cell).run();
-  });
+  };
+  return cell_program("explore", "explore", " [OPTION...]", all_cells(), names, run, kHelp);
 }
 
 }  // namespace

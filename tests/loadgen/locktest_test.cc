@@ -242,6 +242,8 @@ TEST(LocktestProgram, usage_errors_name_option_value_and_what_is_allowed) {
       {{"--trace", "t.json"}, "--trace: 't.json' is not allowed without --machine"},
       {{"--machine", kXeon, "--trace", "t.json", "-c", "1,2"}, "--trace: 't.json' is not allowed; it is of one run"},
       {{"--machine", kXeon, "--lock", "std-mutex"}, "--lock: std-mutex is not allowed; it runs on real threads only"},
+      {{"--machine", kXeon, "--load", "1000000000", "--machine-set", "work-unit-ns=1000000000"},
+       "--load: 1000000000 is not allowed; 50 threads with so many units of 1e+09 ns"},
       {{"extra"}, "unexpected argument 'extra'"},
       {{"--bogus"}, "unknown option '--bogus'"},
   };

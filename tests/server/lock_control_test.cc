@@ -160,6 +160,20 @@ TEST_F(LockControlTest, every_acquisition_is_reported_once) {
   EXPECT_EQ(locks_.convoy().slices, 2u);
 }
 
+// Zeros too; and not what the class counted under an earlier policy.
+TEST_F(LockControlTest, the_events_reported_are_those_of_the_policy) {
+  ASSERT_TRUE(swap(0, "bounded", 1s));
+  ServerCacheLocks::Page lock(locks_.classes().page);
+  static constexpr Site kSite{"test"};
+  { const Guard<RealWorld, ServerCacheLocks::Page> guard(lock, kSite); }
+  const auto events = locks_.report().at("page").events;
+  EXPECT_EQ(events.at("page_lock_fast"), 1u);
+  EXPECT_EQ(events.at("page_lock_handoff"), 0u);
+  EXPECT_FALSE(events.contains("rwsem_wlock"));
+  ASSERT_TRUE(swap(0, "ticket", 1s));
+  EXPECT_TRUE(locks_.report().at("page").events.empty());
+}
+
 TEST_F(LockControlTest, many_swappers_and_requests_at_once) {
   std::vector<std::jthread> threads;
   std::atomic<int> swaps{0};
