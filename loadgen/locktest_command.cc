@@ -3,6 +3,7 @@
 #include "loadgen/locktest_command.h"
 
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "common/command_line.h"
@@ -33,7 +34,7 @@ Result<void> print(const LocktestOptions& options, const std::string& text) {
 // Makes the runs one after the other and prints each; returns the exit code.
 int make_runs(const LocktestOptions& options, const LocktestPlan& plan, ResultFile& result) {
   const auto runs = std::uint64_t{options.repeat} * options.threads.size();
-  bool silent = false;
+  bool silent = false, trace_failed = false;
   for (std::uint32_t repeat = 1; repeat <= options.repeat; ++repeat) {
     for (const auto threads : options.threads) {
       if (!options.quiet && runs > 1)
@@ -42,6 +43,10 @@ int make_runs(const LocktestOptions& options, const LocktestPlan& plan, ResultFi
       if (!report) {
         log_error("{}", report.error().message);
         return kAbortedExit;
+      }
+      if (!report->traced) {
+        log_error("{}", report->traced.error().message);
+        trace_failed = true;
       }
       Run& run = report->run;
       run.label = options.label;
@@ -56,7 +61,24 @@ int make_runs(const LocktestOptions& options, const LocktestPlan& plan, ResultFi
       }
     }
   }
+  if (trace_failed) return kAbortedExit;
   return silent ? kFailedExit : kOkExit;
+}
+
+// The error names both options that have the same file.
+Result<void> check_distinct(const LocktestOptions& options) {
+  const std::pair<const char*, const std::string&> files[] = {
+      {"machine", options.machine}, {"json", options.json}, {"csv", options.csv}, {"trace", options.trace}};
+  for (std::size_t i = 0; i < std::size(files); ++i) {
+    for (std::size_t k = 0; k < i; ++k) {
+      const auto& [name, path] = files[i];
+      std::error_code none;
+      const bool same = path == files[k].second || std::filesystem::equivalent(path, files[k].second, none);
+      if (!path.empty() && path != "-" && same)
+        return fail("--{}: {} is not allowed; it is the file of --{}", name, quote(path), files[k].first);
+    }
+  }
+  return {};
 }
 
 // One that cannot be written does not keep the others from being written.
@@ -80,6 +102,7 @@ int run_locktest_command(const LocktestOptions& options, const std::vector<std::
   if (options.json == "-" && options.csv == "-") {
     return usage_error(kProgram, kCommand, "--json - and --csv -: stdout takes one of them");
   }
+  if (auto ok = check_distinct(options); !ok) return usage_error(kProgram, kCommand, ok.error().message);
   for (const auto& [name, path] : {std::pair{"--json", options.json}, std::pair{"--csv", options.csv}}) {
     if (path.empty()) continue;
     if (auto ok = check_writable(path); !ok) {

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/log.h"
 #include "loadgen/locktest_worlds.h"
 #include "locks/policies.h"
 #include "sim/machine_world.h"
@@ -15,7 +16,7 @@ const std::vector<LocktestPolicy>& machine_locktest_policies() {
 }
 
 Result<LocktestOutcome> run_on_machine(const LocktestPolicy& policy, const LocktestLoad& load, const MachineSpec& spec,
-                                       const std::string& trace, MachineStats& stats) {
+                                       const std::string& trace, MachineStats& stats, Result<void>& traced) {
   std::unique_ptr<MachineTrace> timeline;
   if (!trace.empty()) {
     auto opened = MachineTrace::open(trace);
@@ -30,6 +31,11 @@ Result<LocktestOutcome> run_on_machine(const LocktestPolicy& policy, const Lockt
   LocktestOutcome outcome;
   machine.run([&] { outcome = policy.run(load); });
   stats = machine.stats();
+  if (!timeline) return outcome;
+  traced = timeline->close();
+  if (const auto cut_at = timeline->cut_at())
+    log_warning("--trace {}: it ends after {} events, at {:g} s of {:g}", trace, MachineTrace::kMostEvents,
+                static_cast<double>(*cut_at) / 1e12, static_cast<double>(stats.virtual_time) / 1e12);
   return outcome;
 }
 

@@ -65,7 +65,8 @@ struct LocktestOptions {
     v("machine-set", c.machine_set, Text{"KEY=VALUE"}, start, "Change a number of the machine.",
       Also{.value_name = "KEY=VALUE"});
     v("trace", c.trace, Text{"a path"}, start,
-      "Write what each thread of the machine did when, for Perfetto or chrome://tracing; of one run.",
+      "Write what each thread of the machine did when, for Perfetto or chrome://tracing: at most 4 million events; of "
+      "one run.",
       Also{.value_name = "FILE.json"});
     v("stats", c.stats, nullptr, start, "Say how fast the machine was simulated.");
     for (std::size_t k = 0; k < kKnobCount; ++k) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "common/files.h"
 #include "common/process_cpu.h"
 #include "loadgen/http_result.h"
 #include "loadgen/locktest_result.h"
@@ -38,7 +39,11 @@ Result<void> take_knobs(const LocktestOptions& options, LocktestPlan& plan) {
 Result<void> check_time(const LocktestOptions& options, const MachineSpec& spec) {
   const double operation = static_cast<double>(options.load) * spec.work_unit * spec.smt_slowdown;
   const auto threads = *std::max_element(options.threads.begin(), options.threads.end());
-  const double run = static_cast<double>(options.duration.count()) + threads * operation;
+  const auto duration = static_cast<double>(options.duration.count());
+  if (duration > kLongestMachineRunNs)
+    return fail("duration: {} is not allowed; at most {:g} h with --machine", format_duration(options.duration),
+                kLongestMachineRunNs / 3.6e12);
+  const double run = duration + threads * operation;
   if (run <= kLongestMachineRunNs) return {};
   return fail(
       "load: {} is not allowed; {} threads with so many units of {:g} ns, and the duration, may take {:g} h of "
@@ -52,23 +57,27 @@ Result<void> take_machine(const LocktestOptions& options, LocktestPlan& plan) {
     if (options.machine.empty()) return fail("trace: {} is not allowed without --machine", quote(options.trace));
     if (runs > 1)
       return fail("trace: {} is not allowed; it is of one run, and these are {}", quote(options.trace), runs);
+    if (options.trace == "-") return fail("trace: '-' is not allowed; a file");
+    if (auto ok = check_writable(options.trace); !ok) return fail("trace: {}", ok.error().message);
     plan.trace = options.trace;
   }
   if (options.machine.empty()) {
     if (!options.machine_set.empty())
       return fail("machine-set: {} is not allowed without --machine", quote(options.machine_set.front()));
+    if (options.stats) return fail("stats: not allowed without --machine");
     return {};
   }
   auto machine = read_machine_file(options.machine);
   if (!machine) return fail("machine: {}", machine.error().message);
-  for (const auto& assignment : options.machine_set) {
-    if (auto set = set_machine_number(*machine, assignment); !set) return tl::unexpected(set.error());
-  }
+  if (auto set = set_machine_numbers(*machine, options.machine_set); !set) return tl::unexpected(set.error());
+  const auto threads = *std::max_element(options.threads.begin(), options.threads.end());
+  if (threads >= kMaxSlots)
+    return fail("threads: {} is not allowed; at most {} with --machine", threads, kMaxSlots - 1);
   plan.machine = std::move(*machine);
   return check_time(options, plan.machine->spec);
 }
 
-// What simulating cost. Accesses are those that went through the cost model: polls of a waiting core are none.
+// What simulating cost. Accesses are those that went through the cost model; a poll is one when the line has been lost.
 std::string stats_text(const MachineStats& stats, double cpu_s) {
   return fmt::format(
       "Simulated {:.3f} s in {:.2f} s of processor time: {} accesses, {:.1f} million a second; {} misses, {} events, "
@@ -128,7 +137,7 @@ Result<LocktestReport> run_locktest_plan(const LocktestPlan& plan, std::uint32_t
   report.run.started_at = utc_text(std::time(nullptr));
   MachineStats stats;
   const ProcessCpu before = own_cpu();
-  auto outcome = plan.machine ? run_on_machine(*plan.policy, load, plan.machine->spec, plan.trace, stats)
+  auto outcome = plan.machine ? run_on_machine(*plan.policy, load, plan.machine->spec, plan.trace, stats, report.traced)
                               : run_on_real_threads(*plan.policy, load);
   if (!outcome) return tl::unexpected(outcome.error());
   const ProcessCpu used = own_cpu() - before;
@@ -142,9 +151,9 @@ Result<LocktestReport> run_locktest_plan(const LocktestPlan& plan, std::uint32_t
     return report;
   }
   report.run.world = "machine";
-  report.run.machine = plan.machine->name;
+  report.run.machine = plan.machine->described();
   report.run.trace_hash = fmt::format("{:016x}", stats.trace_hash);
-  report.text += fmt::format("Machine = {}, trace hash = {}\n", *report.run.machine, *report.run.trace_hash);
+  report.text += fmt::format("Simulated machine = {}, trace hash = {}\n", *report.run.machine, *report.run.trace_hash);
   if (plan.stats) report.text += stats_text(stats, used.user_s + used.sys_s);
   return report;
 }

@@ -24,7 +24,8 @@ struct LocktestPlan {
 struct LocktestReport {
   Run run;
   LocktestOutcome outcome;
-  std::string text;  // as locktest_text(), and what there is to say of the world
+  std::string text;       // as locktest_text(), and what there is to say of the world
+  Result<void> traced{};  // whether the timeline is whole, if one was asked for
 };
 
 // Errors begin with the name of the option and say its value and what is allowed.

@@ -23,8 +23,8 @@ Result<LocktestOutcome> run_on_real_threads(const LocktestPolicy& policy, Lockte
 const std::vector<LocktestPolicy>& machine_locktest_policies();
 
 // Makes a run on a simulated machine, threads pinned to its processors in turn. `trace`: the file of a timeline, or
-// empty. Error: it cannot be written.
+// empty; the error is that it cannot be opened, `traced` that it is not whole.
 Result<LocktestOutcome> run_on_machine(const LocktestPolicy& policy, const LocktestLoad& load, const MachineSpec& spec,
-                                       const std::string& trace, MachineStats& stats);
+                                       const std::string& trace, MachineStats& stats, Result<void>& traced);
 
 }  // namespace convoy

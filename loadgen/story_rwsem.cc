@@ -103,7 +103,7 @@ Result<void> make_curve(const Runner& runner, RwsemStory& story) {
     std::vector<double> row;
     for (const std::string policy : kStoryPolicies) {
       if (story.interrupted) return {};
-      auto report = runner.run(policy, threads, story.curve_s, {}, fmt::format("{}, {} threads", policy, threads));
+      auto report = runner.run(policy, threads, story.curve_s, {}, policy);
       if (!report) return tl::unexpected(report.error());
       row.push_back(report->run.transactions_per_second.value_or(0));
       story.variants.push_back(std::move(report->run));
@@ -216,8 +216,7 @@ Result<RwsemStory> plan_rwsem_story(const StoryOptions& options) {
   story.published = *published;
   auto machine = read_machine_file(options.machine);
   if (!machine) return fail("machine: {}", machine.error().message);
-  for (const auto& assignment : options.machine_set)
-    if (auto set = set_machine_number(*machine, assignment); !set) return tl::unexpected(set.error());
+  if (auto set = set_machine_numbers(*machine, options.machine_set); !set) return tl::unexpected(set.error());
   story.machine = std::move(*machine);
   story.seed = options.seed;
   const double length = options.quick ? 0.1 : 1;

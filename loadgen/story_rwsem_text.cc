@@ -28,16 +28,17 @@ std::string head_text(const RwsemStory& story) {
       "The rwsem story of 2023: what did it cost that the waker takes the lock for the first "
       "writer? \"published\" is what was measured then; every other figure is simulated: "
       "machine {}, {} pinned threads, {} % reads, load {}, {:g} s of virtual time, seed {}.",
-      story.machine.name, setting.threads, setting.read_percent, setting.load, story.claimed_s, story.seed));
+      story.machine.described(), setting.threads, setting.read_percent, setting.load, story.claimed_s, story.seed));
 }
 
 std::string constants_text(const RwsemStory& story) {
-  std::string text = "Constants, the same for every policy:\n";
+  std::string text;
   for (const auto& [key, number] : story.machine.numbers) {
     if (number.mark == "fitted" || number.mark == "set")
       text += wrapped(fmt::format("{} = {} ({}: {})", key, number.value, number.mark, number.source), 4, 2);
   }
-  return text;
+  if (text.empty()) return "No number of this machine was fitted.\n";
+  return "Constants, the same for every policy:\n" + text;
 }
 
 std::string totals_text(const RwsemStory& story) {
@@ -52,7 +53,7 @@ std::string totals_text(const RwsemStory& story) {
   }
   table.add({"after / before", quotient(told[1], told[0]), quotient(after, before),
              fmt::format("{:+.1f} %", (after / std::max(before, 1.0) / (told[1] / told[0]) - 1) * 100)});
-  return "Totals that were used to fit them:\n" + table.text();
+  return "Totals that xeon-2s-96t was fitted to:\n" + table.text();
 }
 
 std::string restored_text(const RwsemStory& story) {

@@ -64,9 +64,10 @@ Machine::~Machine() {
 }
 
 void Machine::panic(std::string_view text) const {
-  std::fprintf(stderr, "panic: machine at %.3f us, thread %d: %.*s\n", static_cast<double>(now_) / 1e6,
-               running_ == nullptr ? -1 : static_cast<int>(running_->index), static_cast<int>(text.size()),
-               text.data());
+  const Site* const site = running_ == nullptr ? nullptr : running_->site;
+  std::fprintf(stderr, "panic: machine at %.3f us, thread %d%s%s: %.*s\n", static_cast<double>(now_) / 1e6,
+               running_ == nullptr ? -1 : static_cast<int>(running_->index), site == nullptr ? "" : " at ",
+               site == nullptr ? "" : site->name, static_cast<int>(text.size()), text.data());
   std::abort();
 }
 
@@ -221,6 +222,8 @@ void Machine::happen(MachineThread& thread) {
 
 // A thread that has its core again takes up what it was doing.
 void Machine::go_on(MachineThread& thread) {
+  // Another thread may have written the line on this very core, so one that polls by read-modify-write tries again.
+  if (thread.spin.active && thread.spin.keeps_line) return end_spin(thread, Spin::kSatisfied);
   if (thread.spin.active) return look(thread);
   if (thread.work_left > 1) return scheduler_.resume_work(thread, now_);
   run_fiber(thread);

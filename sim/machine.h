@@ -1,8 +1,9 @@
 // machine.h — A simulated multicore machine: threads as fibres, in virtual time.
 // SPDX-License-Identifier: MIT
 //
-// One event at a time, in strict order of time; equal times in the order of thread numbers. A fibre runs ahead while
-// its own clock is not behind the next event of anybody else, so what it reads and writes happens at its clock.
+// One event at a time, in strict order of time; equal times in the order of thread numbers, but for the fibre that
+// runs, which goes first. It runs ahead while no event of anybody else is before its clock, so what it reads and writes
+// happens at its clock.
 //
 // Simulated memory is one arena: the stacks of the threads, that of the main fibre, and what is allocated. A line is 64
 // bytes of it. The stack of a thread counts as one line: what stands on it is a waiter, and where in the frame is the
@@ -68,7 +69,6 @@ class Machine {
   }
 
   MachineStats stats() const;
-  const MachineSpec& spec() const { return spec_; }
 
   // For MachineWorld: what the running fibre does.
 

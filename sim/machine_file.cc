@@ -28,13 +28,15 @@ Result<MachineNumber> read_number(const std::string& key, const Json& entry) {
        {std::pair{"value", &number.value}, std::pair{"mark", &number.mark}, std::pair{"source", &number.source}}) {
     const auto found = entry.find(name);
     if (found == entry.end()) return fail("{}: {} is missing; every number has value, mark and source", key, name);
+    if (std::string_view(name) != "value" && !found->is_string()) return fail("{}: {} is no text", key, name);
     const auto text = setting_text(*found, key);
     if (!text) return tl::unexpected(text.error());
     *field = *text;
   }
   if (std::find(kMarks.begin(), kMarks.end(), number.mark) == kMarks.end())
     return fail("{}: mark: {} is not allowed; {}", key, quote(number.mark), fmt::join(kMarks, ", "));
-  if (number.source.empty()) return fail("{}: source is empty; say where the number is from", key);
+  if (number.source.find_first_not_of(' ') == std::string::npos)
+    return fail("{}: source is empty; say where the number is from", key);
   return number;
 }
 
@@ -43,10 +45,20 @@ Result<void> check_whole(const MachineSpec& spec) {
   if (spec.cpus() > kMaxCpus)
     return fail("sockets x clusters-per-socket x cores-per-cluster x threads-per-core is {}; at most {}", spec.cpus(),
                 kMaxCpus);
-  if (spec.idle_1_residency > spec.idle_2_residency && spec.idle_2_exit != 0)
-    return fail("idle-2-residency-ns: {} is less than idle-1-residency-ns", spec.idle_2_residency);
-  if (spec.idle_2_residency > spec.idle_3_residency && spec.idle_3_exit != 0)
-    return fail("idle-3-residency-ns: {} is less than idle-2-residency-ns", spec.idle_3_residency);
+  const std::array<std::pair<double, double>, 3> idle{{{spec.idle_1_exit, spec.idle_1_residency},
+                                                       {spec.idle_2_exit, spec.idle_2_residency},
+                                                       {spec.idle_3_exit, spec.idle_3_residency}}};
+  std::size_t before = idle.size();
+  for (std::size_t i = 0; i < idle.size(); ++i) {
+    if (idle[i].first == 0) continue;  // there is no such state
+    if (before < i && idle[i].first < idle[before].first)
+      return fail("idle-{}-exit-ns: {:g} is not allowed; at least idle-{}-exit-ns, {:g}", i + 1, idle[i].first,
+                  before + 1, idle[before].first);
+    if (before < i && idle[i].second < idle[before].second)
+      return fail("idle-{}-residency-ns: {:g} is not allowed; at least idle-{}-residency-ns, {:g}", i + 1,
+                  idle[i].second, before + 1, idle[before].second);
+    before = i;
+  }
   return {};
 }
 
@@ -86,18 +98,29 @@ Result<MachineFile> read_machine_file(const std::string& path) {
   return from_json(*json, path);
 }
 
-Result<void> set_machine_number(MachineFile& file, std::string_view assignment) {
-  const std::size_t equals = assignment.find('=');
-  if (equals == std::string_view::npos)
-    return fail("--machine-set: {} is not allowed; KEY=VALUE, such as wake-ns=500", quote(assignment));
-  const std::string key(assignment.substr(0, equals));
-  const std::string value(assignment.substr(equals + 1));
-  MachineSpec changed = file.spec;
-  if (auto done = Settings::of(changed).set(key, value); !done) return fail("--machine-set: {}", done.error().message);
-  if (auto done = check_whole(changed); !done) return fail("--machine-set {}: {}", assignment, done.error().message);
-  file.spec = changed;
-  file.numbers[key] = {value, "set", "--machine-set"};
+Result<void> set_machine_numbers(MachineFile& file, const std::vector<std::string>& assignments) {
+  MachineFile changed = file;
+  for (const auto& assignment : assignments) {
+    const std::size_t equals = assignment.find('=');
+    if (equals == std::string::npos)
+      return fail("machine-set: {} is not allowed; KEY=VALUE, such as wake-ns=500", quote(assignment));
+    const std::string key = assignment.substr(0, equals);
+    const std::string value = assignment.substr(equals + 1);
+    if (auto done = Settings::of(changed.spec).set(key, value); !done)
+      return fail("machine-set: {}", done.error().message);
+    changed.numbers[key] = {value, "set", "--machine-set"};
+  }
+  if (auto done = check_whole(changed.spec); !done) return fail("machine-set: {}", done.error().message);
+  file = std::move(changed);
   return {};
+}
+
+std::string MachineFile::described() const {
+  std::string text = name;
+  for (const auto& [key, number] : numbers) {
+    if (number.mark == "set") text += fmt::format(" {}={}", key, number.value);
+  }
+  return text;
 }
 
 }  // namespace convoy

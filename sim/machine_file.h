@@ -30,6 +30,9 @@ struct MachineFile {
   std::string name;  // the file's, without folder and ending
   MachineSpec spec;
   std::map<std::string, MachineNumber> numbers;  // by key
+
+  // The name, and behind it each KEY=VALUE that was set: what a result says of the machine.
+  std::string described() const;
 };
 
 // Reads a machine file. The error names the file, the key and what is allowed.
@@ -37,8 +40,8 @@ Result<MachineFile> read_machine_file(const std::string& path);
 // As read_machine_file, for text.
 Result<MachineFile> parse_machine_file(std::string_view text, const std::string& path);
 
-// Applies one "KEY=VALUE" of --machine-set. The error names key, value and what is allowed. The number's mark becomes
-// "set", its source "--machine-set".
-Result<void> set_machine_number(MachineFile& file, std::string_view assignment);
+// Applies every "KEY=VALUE" of --machine-set, or none. The error names key, value and what is allowed. The number's
+// mark becomes "set", its source "--machine-set".
+Result<void> set_machine_numbers(MachineFile& file, const std::vector<std::string>& assignments);
 
 }  // namespace convoy

@@ -12,8 +12,8 @@
 
 namespace convoy {
 
-// The machine's clock lasts five hours.
-inline constexpr double kLongestMachineRunNs = 4 * 3.6e12;
+// The machine's clock lasts five hours, and a run must end before the half of it.
+inline constexpr double kLongestMachineRunNs = 2 * 3.6e12;
 
 struct MachineSpec {
   std::string mode = "kernel";
@@ -66,6 +66,7 @@ struct MachineSpec {
   static void describe(Self& m, V& v) {
     constexpr auto kStart = When::kStart;
     constexpr Range kNs{0.0, 1e9};
+    constexpr Range kHit{0.001, 1e9};  // so that no loop stands still in time
     v("mode", m.mode, OneOf{&modes}, kStart, "Whether locks run as in a kernel, or as in a program.");
     v("spin-lock", m.spin_lock, OneOf{&spin_locks}, kStart, "The internal lock of buckets and wait lists.");
     v("line-service", m.line_service, OneOf{&services}, kStart, "Whose request a cache line serves next.");
@@ -74,9 +75,9 @@ struct MachineSpec {
     v("clusters-per-socket", m.clusters_per_socket, Range{1u, 64u}, kStart, "Groups of cores that share a cache.");
     v("cores-per-cluster", m.cores_per_cluster, Range{1u, 128u}, kStart, "Cores of such a group.");
     v("threads-per-core", m.threads_per_core, Range{1u, 2u}, kStart, "Hardware threads of a core.");
-    v("hit-load-ns", m.hit_load, kNs, kStart, "Load of a line that the core has.");
-    v("hit-store-ns", m.hit_store, kNs, kStart, "Store to a line that the core has alone.");
-    v("hit-atomic-ns", m.hit_atomic, kNs, kStart, "Read-modify-write of a line that the core has alone.");
+    v("hit-load-ns", m.hit_load, kHit, kStart, "Load of a line that the core has.");
+    v("hit-store-ns", m.hit_store, kHit, kStart, "Store to a line that the core has alone.");
+    v("hit-atomic-ns", m.hit_atomic, kHit, kStart, "Read-modify-write of a line that the core has alone.");
     v("line-transfer-smt-ns", m.transfer_smt, kNs, kStart, "A line comes from the other hardware thread.");
     v("line-transfer-cluster-ns", m.transfer_cluster, kNs, kStart, "A line comes from a core of the same cluster.");
     v("line-transfer-socket-ns", m.transfer_socket, kNs, kStart, "A line comes from another cluster of the socket.");
@@ -88,7 +89,7 @@ struct MachineSpec {
     v("pause-ns", m.pause, Range{0.1, 1e6}, kStart, "From one poll of a spinning core to the next.");
     v("work-unit-ns", m.work_unit, kNs, kStart, "One unit of prescribed work.");
     v("smt-slowdown", m.smt_slowdown, Range{1.0, 4.0}, kStart,
-      "Work takes so many times as long beside a busy sibling.");
+      "Work takes so many times as long beside a sibling that works.");
     v("syscall-ns", m.syscall, kNs, kStart, "In and out of the kernel; in user mode only.");
     v("wake-ns", m.wake, kNs, kStart, "What the waker of a sleeper pays.");
     v("wake-interrupt-ns", m.wake_interrupt, kNs, kStart, "What it pays more when that core is in an idle state.");

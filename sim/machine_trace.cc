@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "common/parse.h"
 
@@ -27,21 +28,29 @@ bool has_core(TraceState state) { return state == TraceState::kRunning || state 
 Result<std::unique_ptr<MachineTrace>> MachineTrace::open(const std::string& path) {
   std::FILE* const file = std::fopen(path.c_str(), "w");
   if (file == nullptr) return fail("--trace {}: {}", quote(path), std::strerror(errno));
-  return std::unique_ptr<MachineTrace>(new MachineTrace(file));
+  return std::unique_ptr<MachineTrace>(new MachineTrace(path, file));
 }
 
-MachineTrace::MachineTrace(std::FILE* file) : file_(file) {
-  fmt::print(file_, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-  fmt::print(file_,
-             R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"threads"}}}},)"
-             "\n",
-             kThreads);
-  fmt::print(file_, R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"hardware threads"}}}})", kCores);
+MachineTrace::MachineTrace(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {
+  put("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+  put(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"threads"}}}},)"
+                  "\n",
+                  kThreads));
+  put(fmt::format(R"({{"ph":"M","name":"process_name","pid":{},"args":{{"name":"hardware threads"}}}})", kCores));
 }
 
-MachineTrace::~MachineTrace() {
-  fmt::print(file_, "\n]}}\n");
-  std::fclose(file_);
+MachineTrace::~MachineTrace() { (void)close(); }
+
+Result<void> MachineTrace::close() {
+  if (file_ == nullptr) return {};
+  put("\n]}\n");
+  if (std::fclose(std::exchange(file_, nullptr)) != 0 && error_ == 0) error_ = errno;
+  if (error_ != 0) return fail("--trace {}: {}", quote(path_), std::strerror(error_));
+  return {};
+}
+
+void MachineTrace::put(const std::string& text) {
+  if (error_ == 0 && std::fputs(text.c_str(), file_) < 0) error_ = errno;
 }
 
 void MachineTrace::enter(std::uint32_t thread, std::uint32_t cpu, TraceState state, MachineTime now) {
@@ -59,10 +68,11 @@ void MachineTrace::write(const char* group, std::uint32_t track, const std::stri
                          MachineTime to) {
   if (events_ > kMostEvents) return;
   const bool is_last = events_++ == kMostEvents;
-  fmt::print(file_,
-             ",\n"
-             R"({{"ph":"X","name":"{}","pid":{},"tid":{},"ts":{},"dur":{}}})",
-             is_last ? "the trace ends here" : name, group, track, microseconds(from), microseconds(to - from));
+  if (is_last) ends_at_ = to;
+  put(
+      fmt::format(",\n"
+                  R"({{"ph":"X","name":"{}","pid":{},"tid":{},"ts":{},"dur":{}}})",
+                  is_last ? "the trace ends here" : name, group, track, microseconds(from), microseconds(to - from)));
 }
 
 }  // namespace convoy

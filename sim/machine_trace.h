@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,10 @@ class MachineTrace {
   // The error names the file.
   static Result<std::unique_ptr<MachineTrace>> open(const std::string& path);
   ~MachineTrace();
+  // The end of the file; nothing may be entered any more. The error names the file.
+  Result<void> close();
+  // When the trace ends, if that is before the run does.
+  std::optional<MachineTime> cut_at() const { return events_ > kMostEvents ? std::optional(ends_at_) : std::nullopt; }
   MachineTrace(const MachineTrace&) = delete;
   MachineTrace& operator=(const MachineTrace&) = delete;
 
@@ -38,12 +43,16 @@ class MachineTrace {
     MachineTime since = 0;
   };
 
-  explicit MachineTrace(std::FILE* file);
+  MachineTrace(std::string path, std::FILE* file);
+  void put(const std::string& text);
   void write(const char* group, std::uint32_t track, const std::string& name, MachineTime from, MachineTime to);
 
+  std::string path_;
   std::FILE* file_;
+  int error_ = 0;              // the first of writing, as errno
   std::vector<Track> tracks_;  // by thread
   std::uint64_t events_ = 0;
+  MachineTime ends_at_ = 0;  // when kMostEvents were there
 };
 
 }  // namespace convoy

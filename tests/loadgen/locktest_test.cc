@@ -186,8 +186,9 @@ TEST(Locktest, every_policy_runs_on_a_machine_and_repeats_itself) {
     auto load = load_of(2, policy.shared ? 50 : 0);
     load.duration_ns = kMilli;
     MachineStats first, second, other;
-    const auto outcome = *run_on_machine(policy, load, two_cores, "", first);
-    EXPECT_EQ(run_on_machine(policy, load, two_cores, "", second)->events, outcome.events);
+    Result<void> traced{};
+    const auto outcome = *run_on_machine(policy, load, two_cores, "", first, traced);
+    EXPECT_EQ(run_on_machine(policy, load, two_cores, "", second, traced)->events, outcome.events);
     EXPECT_EQ(first.trace_hash, second.trace_hash);
     LocktestThread all;
     for (const auto& thread : outcome.threads) {
@@ -200,7 +201,7 @@ TEST(Locktest, every_policy_runs_on_a_machine_and_repeats_itself) {
     EXPECT_NEAR(static_cast<double>(outcome.window_ns()), kMilli, 0.1 * kMilli);
     claim_identities_of(outcome, {.exclusive = all.writes, .shared = all.reads});
     load.seed = 2;
-    (void)run_on_machine(policy, load, two_cores, "", other);
+    (void)run_on_machine(policy, load, two_cores, "", other, traced);
     EXPECT_NE(first.trace_hash, other.trace_hash);
   }
 }
@@ -244,6 +245,13 @@ TEST(LocktestProgram, usage_errors_name_option_value_and_what_is_allowed) {
       {{"--machine", kXeon, "--lock", "std-mutex"}, "--lock: std-mutex is not allowed; it runs on real threads only"},
       {{"--machine", kXeon, "--load", "1000000000", "--machine-set", "work-unit-ns=1000000000"},
        "--load: 1000000000 is not allowed; 50 threads with so many units of 1e+09 ns"},
+      {{"--machine", kXeon, "-c", "1024"}, "--threads: 1024 is not allowed; at most 1023 with --machine"},
+      {{"--machine", kXeon, "-t", "3h"}, "--duration: 3h is not allowed; at most 2 h with --machine"},
+      {{"--stats"}, "--stats: not allowed without --machine"},
+      {{"--machine", kXeon, "--trace", "-"}, "--trace: '-' is not allowed; a file"},
+      {{"--machine", kXeon, "--trace", "/nowhere/t.json"}, "--trace: "},
+      {{"--json", "same.json", "--csv", "same.json"}, "--csv: 'same.json' is not allowed; it is the file of --json"},
+      {{"--machine", kXeon, "--trace", kXeon}, "--trace: '"},
       {{"extra"}, "unexpected argument 'extra'"},
       {{"--bogus"}, "unknown option '--bogus'"},
   };
@@ -312,11 +320,13 @@ TEST(LocktestProgram, on_a_machine) {
   const auto result = result_of(end.out);
   ASSERT_EQ(result.runs.size(), 2u);
   EXPECT_EQ(result.runs[1].world, "machine");
-  EXPECT_EQ(result.runs[1].machine, "xeon-2s-96t");
+  EXPECT_EQ(result.runs[1].machine, "xeon-2s-96t work-unit-ns=20");
   EXPECT_EQ(result.runs[1].users, 96u);
   EXPECT_NEAR(result.runs[1].duration_s, 0.005, 0.0005);
   ASSERT_TRUE(result.runs[1].trace_hash);
-  EXPECT_THAT(end.err, HasSubstr("Machine = xeon-2s-96t, trace hash = " + *result.runs[1].trace_hash + "\n"));
+  EXPECT_THAT(
+      end.err,
+      HasSubstr("Simulated machine = xeon-2s-96t work-unit-ns=20, trace hash = " + *result.runs[1].trace_hash + "\n"));
   EXPECT_THAT(end.err, HasSubstr(" million a second; "));
 }
 
@@ -329,7 +339,37 @@ TEST(LocktestProgram, writes_a_timeline) {
   std::filesystem::remove(path);
   EXPECT_FALSE(json.is_discarded());
   EXPECT_FALSE(json.empty());
-  EXPECT_EQ(loadgen({"locktest", "--machine", kXeon, "-c", "1", "-t", "1ms", "--trace", "/nowhere/t.json"}).code, 3);
+}
+
+// The run is not lost with its timeline.
+TEST(LocktestProgram, a_timeline_on_a_full_disk) {
+  for (const char* threads : {"1", "96"}) {
+    const auto end =
+        loadgen({"locktest", "--machine", kXeon, "-c", threads, "-t", "5ms", "-q", "--trace", "/dev/full"});
+    EXPECT_EQ(end.code, 3);
+    EXPECT_THAT(end.err, HasSubstr("--trace '/dev/full': No space left"));
+    EXPECT_THAT(end.out, HasSubstr("Total Rate = "));
+  }
+}
+
+// One that spins by exchange sees the unlock of a thread on its own core, too.
+TEST(Locktest, tas_with_more_threads_than_cores) {
+  for (const char* mode : {"kernel", "user"}) {
+    MachineSpec one_core;
+    one_core.cores_per_cluster = 1;
+    one_core.mode = mode;
+    auto load = load_of(3, 0);
+    load.duration_ns = 200 * kMilli;
+    MachineStats stats;
+    Result<void> traced{};
+    const auto& policies = machine_locktest_policies();
+    const auto tas =
+        std::find_if(policies.begin(), policies.end(), [](const auto& p) { return p.traits.name == "tas"; });
+    const auto outcome = *run_on_machine(*tas, load, one_core, "", stats, traced);
+    std::uint64_t operations = 0;
+    for (const auto& thread : outcome.threads) operations += thread.operations();
+    EXPECT_GT(operations, 1000u) << mode;  // who loses its core holds the lock, so the others may never get it
+  }
 }
 
 TEST(LocktestProgram, a_signal_leaves_a_valid_partial_result) {

@@ -91,7 +91,7 @@ TEST_F(SweepCommand, of_locktest_on_a_machine_repeats_itself) {
   const auto runs = result("rwsem.json").runs;
   ASSERT_EQ(runs.size(), 2U);
   EXPECT_EQ(runs[0].world, "machine");
-  EXPECT_EQ(runs[0].machine, "small");
+  EXPECT_EQ(runs[0].machine, "small pause-ns=50");
   EXPECT_EQ(runs[0].trace_hash, runs[1].trace_hash);
   EXPECT_GT(runs[0].transactions, 0U);
 }

@@ -74,13 +74,13 @@ TEST(MachineFile, at_most_two_numbers_are_fitted) {
 TEST(MachineFile, machine_set_changes_a_number) {
   auto file = read_machine_file(kPath);
   ASSERT_TRUE(file) << file.error().message;
-  ASSERT_TRUE(set_machine_number(*file, "idle-1-exit-ns=4000"));
+  ASSERT_TRUE(set_machine_numbers(*file, {"idle-1-exit-ns=4000"}));
   EXPECT_EQ(file->spec.idle_1_exit, 4000);
   EXPECT_EQ(file->numbers.at("idle-1-exit-ns").mark, "set");
-  ASSERT_TRUE(set_machine_number(*file, "mode=user"));
+  ASSERT_TRUE(set_machine_numbers(*file, {"mode=user"}));
   EXPECT_TRUE(file->spec.is_user_mode());
-  const auto error = [&](std::string_view text) {
-    const auto done = set_machine_number(*file, text);
+  const auto error = [&](std::string text) {
+    const auto done = set_machine_numbers(*file, {std::move(text)});
     return done ? std::string() : done.error().message;
   };
   EXPECT_THAT(error("idle-1-exit-ns"), HasSubstr("'idle-1-exit-ns' is not allowed; KEY=VALUE"));
@@ -88,6 +88,15 @@ TEST(MachineFile, machine_set_changes_a_number) {
   EXPECT_THAT(error("smt-slowdown=0.5"), HasSubstr("smt-slowdown: '0.5' is not allowed; a decimal number from 1 to 4"));
   EXPECT_THAT(error("sockets=8"), HasSubstr("at most 256"));
   EXPECT_EQ(file->spec.sockets, 2u) << "a refused change changes nothing";
+  EXPECT_EQ(file->described(), "xeon-2s-96t idle-1-exit-ns=4000 mode=user");
+  // What is set together is looked at together.
+  EXPECT_TRUE(set_machine_numbers(*file, {"sockets=8", "cores-per-cluster=4"}));
+  EXPECT_TRUE(set_machine_numbers(*file, {"idle-2-exit-ns=9000", "idle-2-residency-ns=20000"}));
+  EXPECT_THAT(error("idle-3-exit-ns=10000"),
+              HasSubstr("idle-3-residency-ns: 0 is not allowed; at least idle-2-residency-ns, 20000"));
+  EXPECT_THAT(error("idle-1-exit-ns=9001"),
+              HasSubstr("idle-2-exit-ns: 9000 is not allowed; at least idle-1-exit-ns, 9001"));
+  EXPECT_THAT(error("hit-load-ns=0"), HasSubstr("hit-load-ns: '0' is not allowed"));
 }
 
 }  // namespace
