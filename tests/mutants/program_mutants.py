@@ -24,7 +24,7 @@ WORK = ROOT / "build" / "mutants-programs"
 TREE = WORK / "tree"
 BUILD = WORK / "build"
 # By set: where ctest finds the tests that its patches may name, and what these need.
-TEST_FOLDERS = {"server": ("tests/server", "tests/cache.dir"), "machine": ("tests/machine", "tests/loadgen")}
+TEST_FOLDERS = {"server": ("tests/server", "tests/cache.dir"), "machine": ("tests/machine.dir", "tests/loadgen")}
 PROGRAMS = {"server": ("server_tests", "cache_tests", "convoy-server"),
             "machine": ("machine_tests", "loadgen_tests", "convoy-loadgen")}
 
