@@ -3,11 +3,9 @@
 #include "loadgen/http_command.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "common/command_line.h"
-#include "common/files.h"
 #include "common/host_info.h"
 #include "common/log.h"
 #include "common/version.h"
@@ -15,6 +13,7 @@
 #include "loadgen/descriptor_limit.h"
 #include "loadgen/http_runner.h"
 #include "loadgen/http_summary.h"
+#include "loadgen/result_outputs.h"
 #include "loadgen/stop_signal.h"
 
 namespace convoy {
@@ -69,22 +68,11 @@ std::string resolved_line(const HttpOptions& options, const Plan& plan) {
                      options.connection);
 }
 
-// Prints and writes what has been measured. JSON or CSV on stdout has it to itself.
-Result<void> put_out(const HttpOptions& options, const ResultFile& result) {
+ResultOutputs outputs_of(const HttpOptions& options) { return {options.json, options.csv, options.quiet}; }
+
+std::string text_of(const HttpOptions& options, const ResultFile& result) {
   const bool single_level = options.users.size() == 1;
-  std::string text = single_level && !result.runs.empty() ? siege_summary(result.runs) + "\n" : "";
-  text += level_table(result.runs);
-  const bool stdout_is_taken = options.json == "-" || options.csv == "-";
-  if (!stdout_is_taken) {
-    if (auto ok = write_text_file("-", text); !ok) return ok;
-  } else if (!options.quiet) {
-    std::fputs(text.c_str(), stderr);
-  }
-  // One that cannot be written does not keep the other from being written.
-  Result<void> json{}, csv{};
-  if (!options.json.empty()) json = write_text_file(options.json, result_text(result));
-  if (!options.csv.empty()) csv = write_text_file(options.csv, result_csv({result}));
-  return json ? csv : json;
+  return (single_level && !result.runs.empty() ? siege_summary(result.runs) + "\n" : "") + level_table(result.runs);
 }
 
 // Makes the runs one after the other; returns the exit code. `result` then holds those that were made.
@@ -132,15 +120,8 @@ int make_runs(const HttpOptions& options, const Plan& plan, ResultFile& result) 
 int run_http(const HttpOptions& options, const std::vector<std::string>& command) {
   auto plan = make_plan(options);
   if (!plan) return usage_error("convoy-loadgen", "http", plan.error().message);
-  if (options.json == "-" && options.csv == "-") {
-    return usage_error("convoy-loadgen", "http", "--json - and --csv -: stdout takes one of them");
-  }
-  for (const auto& [name, path] : {std::pair{"--json", options.json}, std::pair{"--csv", options.csv}}) {
-    if (path.empty()) continue;
-    if (auto ok = check_writable(path); !ok) {
-      return usage_error("convoy-loadgen", "http", fmt::format("{}: {}", name, ok.error().message));
-    }
-  }
+  if (auto ok = check_outputs(outputs_of(options)); !ok)
+    return usage_error("convoy-loadgen", "http", ok.error().message);
   if (!options.cpus.empty()) {
     if (auto pinned = pin_to_cpus(*parse_cpu_list(options.cpus)); !pinned) {
       return usage_error("convoy-loadgen", "http", pinned.error().message);
@@ -165,7 +146,7 @@ int run_http(const HttpOptions& options, const std::vector<std::string>& command
   result.host = read_host_info();
   int code = make_runs(options, *plan, result);
   if (code == kAbortedExit && result.runs.empty()) return code;
-  if (auto ok = put_out(options, result); !ok) {
+  if (auto ok = put_out(outputs_of(options), text_of(options, result), result); !ok) {
     log_error("{}", ok.error().message);
     if (code < 128) code = kAbortedExit;
   }

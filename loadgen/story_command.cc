@@ -3,15 +3,14 @@
 #include "loadgen/story_command.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "common/command_line.h"
-#include "common/files.h"
 #include "common/host_info.h"
 #include "common/log.h"
 #include "common/version.h"
 #include "loadgen/http_command.h"
+#include "loadgen/result_outputs.h"
 #include "loadgen/stop_signal.h"
 #include "loadgen/story_rwsem.h"
 
@@ -20,22 +19,6 @@ namespace {
 
 constexpr const char* kProgram = "convoy-loadgen";
 constexpr const char* kCommand = "story";
-
-// JSON or CSV on stdout has it to itself.
-Result<void> print(const StoryOptions& options, const std::string& text) {
-  if (options.json != "-" && options.csv != "-") return write_text_file("-", text);
-  if (!options.quiet) std::fputs(text.c_str(), stderr);
-  return {};
-}
-
-Result<void> check_outputs(const StoryOptions& options) {
-  if (options.json == "-" && options.csv == "-") return fail("json - and --csv -: stdout takes one of them");
-  for (const auto& [name, path] : {std::pair{"json", options.json}, std::pair{"csv", options.csv}}) {
-    if (path.empty()) continue;
-    if (auto ok = check_writable(path); !ok) return fail("{}: {}", name, ok.error().message);
-  }
-  return {};
-}
 
 // The published setting alone in the runs, whatever else was run in the variants.
 ResultFile result_of(const RwsemStory& story, const std::vector<std::string>& command) {
@@ -49,22 +32,15 @@ ResultFile result_of(const RwsemStory& story, const std::vector<std::string>& co
   return result;
 }
 
-Result<void> put_out(const StoryOptions& options, const std::string& text, const ResultFile& result) {
-  Result<void> printed{}, json{}, csv{};
-  if (!text.empty()) printed = print(options, text);
-  if (!options.json.empty()) json = write_text_file(options.json, result_text(result));
-  if (!options.csv.empty()) csv = write_text_file(options.csv, result_csv({result}));
-  if (!printed) return printed;
-  return json ? csv : json;
-}
-
 }  // namespace
 
 int run_story(const StoryOptions& options, const std::vector<std::string>& command) {
   const std::string& name = options.story.front();
   if (name != "rwsem")
     return usage_error(kProgram, kCommand, fmt::format("STORY: {} is not allowed; rwsem", quote(name)));
-  if (auto ok = check_outputs(options); !ok) return usage_error(kProgram, kCommand, "--" + ok.error().message);
+  const ResultOutputs outputs{options.json, options.csv, options.quiet};
+  if (auto ok = check_outputs(outputs, {{"--machine", options.machine}, {"--published", options.published}}); !ok)
+    return usage_error(kProgram, kCommand, ok.error().message);
   auto story = plan_rwsem_story(options);
   if (!story) return usage_error(kProgram, kCommand, "--" + story.error().message);
   stop_signal::install();
@@ -78,7 +54,7 @@ int run_story(const StoryOptions& options, const std::vector<std::string>& comma
     checks = check_rwsem_story(*story);
     text = rwsem_story_text(*story, checks);
   }
-  if (auto ok = put_out(options, text, result_of(*story, command)); !ok) {
+  if (auto ok = put_out(outputs, text, result_of(*story, command)); !ok) {
     log_error("{}", ok.error().message);
     return kAbortedExit;
   }

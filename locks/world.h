@@ -151,8 +151,8 @@ concept AtomicIntegerOf = AtomicOf<A, T> && requires(A a, T v) {
 //   lock_order()       the order of this world's classes, for the calling thread alone as long as the result lives;
 //                      never a step
 //   warn(text)         something that is wrong and can go on: RealWorld prints it, in ExploreWorld it is a defect
-//   kDebugChecks       whether slow paths call check_invariants(): RealWorld in debug builds; ExploreWorld asks between
-//                      any two steps instead
+//   kDebugChecks       whether slow paths call check_invariants(), and unlocks look where that costs the transfer of a
+//                      line: RealWorld in debug builds; ExploreWorld asks for invariants between any two steps instead
 //   panic(text)        misuse, or a broken invariant: does not return
 template <class W>
 concept World = requires(typename W::template Atomic<std::uint32_t>& word,

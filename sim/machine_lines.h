@@ -71,7 +71,7 @@ class MachineLines {
 
   void watch(LineWatch& watch, MachineThread& thread, MachineLine& line);
   void unwatch(LineWatch& watch);
-  // Whether the copies of the line are about to be taken away, or have been while one was under way; when.
+  // Whether a write is under way that takes the copies of the line, from leaves_at on.
   bool is_being_taken(const MachineLine& line) const { return line.copies_leave && line.leaves_at != 0; }
   // The first poll of a spinning thread at or after `now`.
   MachineTime next_poll(const MachineThread& thread, MachineTime now) const;

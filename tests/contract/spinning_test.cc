@@ -4,6 +4,8 @@
 // Method: by hand, on one thread; each policy and each value of a knob that decides how it works.
 #include <gtest/gtest.h>
 
+#include <type_traits>
+
 #include "locks/annotations.h"
 #include "locks/policies.h"
 #include "tests/knob_policies.h"
@@ -60,9 +62,16 @@ class Spinning : public testing::Test {};
 using SpinningPolicies = testing::Types<Tas<W>, Ttas<W>, Ticket<W>, Mcs<W>>;
 TYPED_TEST_SUITE(Spinning, SpinningPolicies);
 
+// By tas and ttas in debug builds: their unlock is a store, which cannot tell.
 TYPED_TEST(Spinning, an_unlock_of_what_is_not_held_is_noticed) CONVOY_NO_TSA {
   LockClass<W> lock_class("test");
   TypeParam lock(lock_class);
+  constexpr bool kStores = std::is_same_v<TypeParam, Tas<W>> || std::is_same_v<TypeParam, Ttas<W>>;
+  if constexpr (kStores && !W::kDebugChecks) {
+    lock.unlock();
+    EXPECT_TRUE(lock.try_lock());
+    return;
+  }
   EXPECT_DEATH(lock.unlock(), "panic: [a-z]+: unlock of a lock that is not held");
   lock.lock();
   lock.unlock();

@@ -100,7 +100,7 @@ TEST(SourceAddress, few_ports_suffice_for_many_connections) {
                  end.err.c_str());
     return 1;
   });
-  if (code == 77) GTEST_SKIP() << "this system allows no network namespace";
+  if (code == 77) GTEST_SKIP() << "this system allows no network namespace";  // whose ports are the test's own
   EXPECT_EQ(code, 0);
 }
 
@@ -120,7 +120,7 @@ TEST(SourceAddress, exhaustion_is_a_class_of_its_own_with_a_hint) {
     std::fprintf(stderr, "exit %d\n%s%s", end.code, end.out.substr(0, 4000).c_str(), end.err.c_str());
     return 1;
   });
-  if (code == 77) GTEST_SKIP() << "this system allows no network namespace";
+  if (code == 77) GTEST_SKIP() << "this system allows no network namespace";  // whose ports are the test's own
   EXPECT_EQ(code, 0);
 }
 

@@ -36,16 +36,7 @@ TEST(MachineScheduler, an_interrupt_costs_the_waker) {
     spec.wake_interrupt = 200;
     if (!has_states) spec.idle_1_exit = spec.idle_2_exit = 0;
     Machine machine(spec, {});
-    const auto ends = run_on(machine, 2, [&](int thread) -> std::uint64_t {
-      if (thread == 0) {
-        W::prepare_park();
-        W::park();
-      } else {
-        W::work(500);
-        W::unpark(Thread{1});
-      }
-      return W::now_ns();
-    });
+    const auto ends = run_on(machine, 2, sleep_and_wake);
     if (has_states) {
       EXPECT_THAT(ends, ElementsAre(16'200, 6'400));
     } else {
@@ -260,6 +251,20 @@ TEST(MachineScheduler, spin_ends_when_the_core_is_wanted) {
   EXPECT_GT(ends[1], 16'000'000u);
 }
 
+// Thread 0 sleeps until 8 ms (a jiffy and one more of 4 ms), and thread 1 works for 100 ms, on one core.
+std::uint64_t end_of_sleep_beside_work(const MachineSpec& spec) {
+  Machine machine(spec, {});
+  return run_on(machine, 2, [&](int thread) {
+    if (thread == 1) {
+      W::work(10'000'000);
+    } else {
+      W::prepare_park();
+      W::park_until(W::deadline_in(4'000'000));
+    }
+    return W::now_ns();
+  })[0];
+}
+
 // Thread 1 works on the core of thread 0, which wakes at 8 ms with less virtual run time behind it, by more than the
 // granularity of 4 ms: thread 1 leaves the core, 600, and thread 0 is switched in, 500. The control: with a granularity
 // of a second it waits for the end of the slice, 12 ms, at the tick of 16 ms.
@@ -267,17 +272,7 @@ TEST(MachineScheduler, woken_thread_preempts) {
   for (const double granularity : {4e6, 1e9}) {
     MachineSpec spec = small_machine(1, 1);
     spec.wakeup_granularity = granularity;
-    Machine machine(spec, {});
-    const auto ends = run_on(machine, 2, [&](int thread) {
-      if (thread == 1) {
-        W::work(10'000'000);
-      } else {
-        W::prepare_park();
-        W::park_until(W::deadline_in(4'000'000));
-      }
-      return W::now_ns();
-    });
-    EXPECT_EQ(ends[0], granularity == 4e6 ? 8'001'100 : 16'001'100);
+    EXPECT_EQ(end_of_sleep_beside_work(spec), granularity == 4e6 ? 8'001'100 : 16'001'100);
   }
 }
 
@@ -288,17 +283,7 @@ TEST(MachineScheduler, woken_thread_preempts_who_has_had_its_slice) {
     MachineSpec spec = small_machine(1, 1);
     spec.scheduler = "eevdf";
     spec.min_granularity = slice;
-    Machine machine(spec, {});
-    const auto ends = run_on(machine, 2, [&](int thread) {
-      if (thread == 1) {
-        W::work(10'000'000);
-      } else {
-        W::prepare_park();
-        W::park_until(W::deadline_in(4'000'000));
-      }
-      return W::now_ns();
-    });
-    EXPECT_EQ(ends[0], slice == 3e6 ? 8'001'100 : 24'001'100);
+    EXPECT_EQ(end_of_sleep_beside_work(spec), slice == 3e6 ? 8'001'100 : 24'001'100);
   }
 }
 

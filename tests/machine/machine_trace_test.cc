@@ -25,16 +25,7 @@ TEST(MachineTrace, states_of_a_sleeper) {
     const auto trace = MachineTrace::open(path);
     ASSERT_TRUE(trace) << trace.error().message;
     Machine machine(small_machine(1, 2), {.trace = trace->get()});
-    run_on(machine, 2, [&](int thread) {
-      if (thread == 0) {
-        W::prepare_park();
-        W::park();
-      } else {
-        W::work(500);
-        W::unpark(Thread{1});
-      }
-      return W::now_ns();
-    });
+    run_on(machine, 2, sleep_and_wake);
   }
   const auto text = read_text_file(path);
   unlink(path.c_str());

@@ -53,6 +53,19 @@ std::vector<std::uint64_t> run_on(Machine& machine, int threads, Body body) {
   return results;
 }
 
+// A body for two: thread 0 sleeps, and thread 1 wakes it after 500 units of work.
+inline std::uint64_t sleep_and_wake(int thread) {
+  using W = MachineWorld;
+  if (thread == 0) {
+    W::prepare_park();
+    W::park();
+  } else {
+    W::work(500);
+    W::unpark(Thread{1});
+  }
+  return W::now_ns();
+}
+
 // An atomic word on a line of its own.
 struct alignas(64) WordLine {
   MachineWorld::Atomic<std::uint32_t> word{0};
